@@ -1,0 +1,114 @@
+/**
+ * The errors of lzero. Each has a stable `code` for programs, a `message` that says what was expected, what came and
+ * where, and a `hint` that says what to do. Knows nothing of how errors are printed.
+ */
+
+/** What every error carries besides its message. */
+export type ErrorDetails = {
+  /** What the reader can do about it, as one sentence or one command. */
+  readonly hint?: string | undefined;
+  /** The error underneath, if there is one. */
+  readonly cause?: unknown;
+};
+
+/** Base of all errors thrown on purpose. Anything else that escapes is a bug. */
+export class LzeroError extends Error {
+  /** Stable, in capitals: programs may compare it. */
+  readonly code: string;
+  /** What the reader can do about it. */
+  readonly hint: string | undefined;
+
+  constructor(code: string, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = new.target.name;
+    this.code = code;
+    this.hint = details.hint;
+  }
+}
+
+/** A command called with words or options that do not fit. Exit code 2. */
+export class UsageError extends LzeroError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('USAGE', message, details);
+  }
+}
+
+/** A configuration, settings file or option with a wrong value. Exit code 2. */
+export class ConfigError extends LzeroError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('CONFIG', message, details);
+  }
+}
+
+/** Arrays whose shapes do not fit together. */
+export class ShapeError extends LzeroError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('SHAPE', message, details);
+  }
+}
+
+/** A checkpoint that is damaged, of an unknown kind, or lacks a part. */
+export class CheckpointError extends LzeroError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('CHECKPOINT', message, details);
+  }
+}
+
+/** A tokenizer or vocabulary file that cannot be used. */
+export class TokenizerError extends LzeroError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('TOKENIZER', message, details);
+  }
+}
+
+/** An IDF table or compact query side that cannot be used. */
+export class IdfError extends LzeroError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('IDF', message, details);
+  }
+}
+
+/** A document, query or vector line that cannot be read. Names file and line. */
+export class InputError extends LzeroError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('INPUT', message, details);
+  }
+}
+
+/** An unfinished output that does not belong to what is being run now. */
+export class ResumeError extends LzeroError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('RESUME', message, details);
+  }
+}
+
+/** An optional package that this call needs is not installed. The hint is the install command. */
+export class MissingDependencyError extends LzeroError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('MISSING_DEPENDENCY', message, details);
+  }
+}
+
+/** The compute engine refused or failed a graph. */
+export class EngineError extends LzeroError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('ENGINE', message, details);
+  }
+}
+
+/** Work stopped on purpose, by Ctrl-C or an abort signal. Exit code 130. */
+export class InterruptedError extends LzeroError {
+  constructor(message = 'interrupted', details?: ErrorDetails) {
+    super('INTERRUPTED', message, details);
+  }
+}
+
+/** Holds for our own invariants only; a failure is a bug of lzero, not of its user. */
+export function assert(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new Error(`bug: ${message}`);
+}
+
+/** The message of anything thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

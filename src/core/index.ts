@@ -1,0 +1,25 @@
+/** Errors, sparse vectors, seeded randomness, and the interfaces of logging and progress. */
+export type { ErrorDetails } from './errors.ts';
+export {
+  assert,
+  CheckpointError,
+  ConfigError,
+  EngineError,
+  IdfError,
+  InputError,
+  InterruptedError,
+  LzeroError,
+  MissingDependencyError,
+  messageOf,
+  ResumeError,
+  ShapeError,
+  TokenizerError,
+  UsageError,
+} from './errors.ts';
+export type { Logger } from './logger.ts';
+export { silentLogger } from './logger.ts';
+export type { Progress } from './progress.ts';
+export { RateMeter, silentProgress } from './progress.ts';
+export { Random } from './random.ts';
+export type { SparseVector } from './sparse-vector.ts';
+export { byWeight, dot, fromDense, sparseVector } from './sparse-vector.ts';
