@@ -82,6 +82,32 @@ export class ResumeError extends LzeroError {
   }
 }
 
+/** A result that cannot be written: disk full, folder missing or read-only, or a file in the way. */
+export class OutputError extends LzeroError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('OUTPUT', message, details);
+  }
+
+  /** The failure of a file system call that was to write `path`, with a hint by its kind. */
+  static writing(path: string, cause: unknown): OutputError {
+    const kind = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+    return new OutputError(`cannot write ${path}: ${messageOf(cause)}`, { cause, hint: WRITE_HINTS[kind] });
+  }
+}
+
+/** What to do about a failed write, by the system's error code. */
+const WRITE_HINTS: Readonly<Record<string, string | undefined>> = {
+  ENOSPC: 'free some disk space, or choose another folder',
+  EDQUOT: 'your disk quota is used up: free some space, or choose another folder',
+  EACCES: 'choose a folder you may write to',
+  EPERM: 'choose a folder you may write to',
+  EROFS: 'the file system is read-only: choose another folder',
+  ENOENT: 'the folder does not exist: create it first',
+  ENOTDIR: 'part of the path is a file, not a folder',
+  EISDIR: 'the path is a folder: name a file in it',
+  EPIPE: 'the program that read the output has ended',
+};
+
 /** An optional package that this call needs is not installed. The hint is the install command. */
 export class MissingDependencyError extends LzeroError {
   constructor(message: string, details?: ErrorDetails) {

@@ -11,6 +11,7 @@ export {
   LzeroError,
   MissingDependencyError,
   messageOf,
+  OutputError,
   ResumeError,
   ShapeError,
   TokenizerError,

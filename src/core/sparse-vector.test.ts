@@ -1,0 +1,67 @@
+import { fc, test } from '@fast-check/vitest';
+import { describe, expect, it } from 'vitest';
+import { ShapeError } from './errors.ts';
+import { byWeight, dot, fromDense, sparseVector } from './sparse-vector.ts';
+
+const VOCABULARY = 12;
+const dense = fc
+  .array(fc.float({ min: Math.fround(-2), max: 2, noNaN: true }), { minLength: VOCABULARY, maxLength: VOCABULARY })
+  .map((row) => Float32Array.from(row));
+
+describe('a sparse vector', () => {
+  it('is sorted by term id', () => {
+    const { terms, weights } = sparseVector([7, 2, 5], [0.5, 1, 2]);
+    expect([...terms]).toEqual([2, 5, 7]);
+    expect([...weights]).toEqual([1, 2, 0.5]);
+  });
+
+  it.each([
+    ['lists of different lengths', [1, 2], [1]],
+    ['a term twice', [3, 3], [1, 2]],
+    ['a negative term', [-1], [1]],
+    ['a fractional term', [0.5], [1]],
+    ['a term beyond 32 bits', [2 ** 32], [1]],
+    ['a term that is no number', [Number.NaN], [1]],
+    ['weight zero', [1], [0]],
+    ['a negative weight', [1], [-1]],
+    ['a weight that is no number', [1], [Number.NaN]],
+    ['an infinite weight', [1], [Number.POSITIVE_INFINITY]],
+    ['a weight beyond 32-bit floats', [1], [1e39]],
+    ['a weight that vanishes as a 32-bit float', [1], [1e-46]],
+  ])('refuses %s', (_, terms, weights) => {
+    expect(() => sparseVector(terms, weights)).toThrow(ShapeError);
+  });
+
+  it('may be empty', () => {
+    expect(sparseVector([], []).terms).toHaveLength(0);
+  });
+
+  test.prop([dense])('holds the positive entries of a dense row, and only those', (row) => {
+    const { terms, weights } = fromDense(row);
+    const back = new Float32Array(VOCABULARY);
+    terms.forEach((term, i) => {
+      back[term] = weights[i];
+    });
+    expect(back).toEqual(row.map((weight) => Math.max(0, weight)));
+    expect(sparseVector(terms, weights)).toEqual({ terms, weights });
+  });
+});
+
+describe('dot', () => {
+  it('sums over the terms that both have: 2·3 + 4·0.5 = 8', () => {
+    expect(dot(sparseVector([1, 4, 9], [2, 1, 4]), sparseVector([1, 5, 9], [3, 7, 0.5]))).toBe(8);
+  });
+
+  test.prop([dense, dense])('equals the dense product within 1e-12, and is symmetric', (a, b) => {
+    const expected = a.reduce((sum, weight, i) => sum + Math.max(0, weight) * Math.max(0, b[i]), 0);
+    expect(Math.abs(dot(fromDense(a), fromDense(b)) - expected)).toBeLessThan(1e-12);
+    expect(dot(fromDense(a), fromDense(b))).toBe(dot(fromDense(b), fromDense(a)));
+  });
+});
+
+describe('byWeight', () => {
+  it('orders by descending weight, equal weights by ascending term', () => {
+    const vector = sparseVector([8, 3, 5, 1], [1, 2, 1, 0.5]);
+    expect(byWeight(vector).map((i) => vector.terms[i])).toEqual([3, 5, 8, 1]);
+  });
+});

@@ -1,0 +1,60 @@
+/** Queries to run: lines of text, tables, or BEIR's queries.jsonl. Knows nothing of tokens or of judgements. */
+import { BadLine } from './bad-line.ts';
+import { findInputFile, type LineFormat } from './input-file.ts';
+import { idOf, parseObject, requiredString } from './json-line.ts';
+import { isBlank, type ReadOptions, type RecordSource, type Records, readRecords } from './records.ts';
+
+/** A query and its id. */
+export type Query = {
+  readonly id: string;
+  readonly text: string;
+};
+
+/** How to read queries. */
+export type QueryOptions = ReadOptions & {
+  /** Format of the lines, where the name does not tell or tells wrong. */
+  readonly format?: LineFormat | undefined;
+};
+
+/**
+ * Reads the queries of an input:
+ *
+ *     a folder                          its queries.jsonl or queries.jsonl.gz (BEIR)
+ *     .jsonl, .ndjson (also .gz)        {"_id", "text"} a line
+ *     .tsv (also .gz)                   id ⇥ text
+ *     any other file, and -             one query a line; its id is the number of its line
+ *
+ * Queries of white space only are left out and counted as empty (of plain text they are blank lines: passed over).
+ */
+export function readQueries(input: string, options: QueryOptions = {}): Records<Query> {
+  return readRecords(() => findQueries(input, options.format), options);
+}
+
+async function findQueries(input: string, format?: LineFormat): Promise<RecordSource<Query>> {
+  const found = await findInputFile(input, 'queries.jsonl');
+  const isEmpty = ({ text }: Query): boolean => isBlank(text);
+  return { file: found.file, parse: PARSERS[format ?? found.format ?? 'text'], isEmpty };
+}
+
+const PARSERS: Readonly<Record<LineFormat, RecordSource<Query>['parse']>> = {
+  jsonl: parseJsonQuery,
+  tsv: parseTableRow,
+  text: (line, lineNumber) => ({ id: String(lineNumber), text: line.trim() }),
+};
+
+function parseJsonQuery(line: string): Query | BadLine {
+  const record = parseObject(line);
+  if (record instanceof BadLine) return record;
+  const id = idOf(record);
+  if (id instanceof BadLine) return id;
+  const text = requiredString(record, 'text');
+  return text instanceof BadLine ? text : { id, text };
+}
+
+function parseTableRow(line: string): Query | BadLine {
+  const [id, text, ...rest] = line.split('\t');
+  if (text === undefined || rest.length > 0)
+    return new BadLine('wrong-columns', `expected id and text between tabs, got ${line.split('\t').length} columns`);
+  if (id === '') return new BadLine('missing-field', 'the first column, the id, is empty');
+  return { id, text };
+}
