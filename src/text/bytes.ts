@@ -1,0 +1,132 @@
+/** A growing writer and a distrustful reader of little-endian bytes. Every length is checked before it is believed. */
+import { IdfError } from '../core/index.ts';
+
+/** Collects bytes. */
+export class ByteWriter {
+  readonly #bytes: number[] = [];
+
+  u8(value: number): void {
+    this.#bytes.push(value);
+  }
+
+  u32(value: number): void {
+    this.#bytes.push(value & 0xff, (value >>> 8) & 0xff, (value >>> 16) & 0xff, value >>> 24);
+  }
+
+  f32(value: number): void {
+    this.bytes(new Uint8Array(Float32Array.of(value).buffer)); // all platforms of JavaScript are little-endian
+  }
+
+  /** Seven bits a byte, low ones first, the high bit says that more follow. */
+  varint(value: number): void {
+    let rest = value;
+    for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) this.#bytes.push((rest & 0x7f) | 0x80);
+    this.#bytes.push(rest);
+  }
+
+  bytes(values: ArrayLike<number>): void {
+    for (let i = 0; i < values.length; i++) this.#bytes.push(values[i]);
+  }
+
+  /** Length in bytes, then UTF-8. */
+  string(text: string): void {
+    const bytes = new TextEncoder().encode(text);
+    this.varint(bytes.length);
+    this.bytes(bytes);
+  }
+
+  /** How many, then each. */
+  strings(texts: readonly string[]): void {
+    this.varint(texts.length);
+    for (const text of texts) this.string(text);
+  }
+
+  finish(): Uint8Array {
+    return Uint8Array.from(this.#bytes);
+  }
+}
+
+/** Reads what ByteWriter wrote; anything else is an IdfError that names the byte. */
+export class ByteReader {
+  readonly #bytes: Uint8Array;
+  readonly #label: string;
+  #at = 0;
+
+  constructor(bytes: Uint8Array, label: string) {
+    this.#bytes = bytes;
+    this.#label = label;
+  }
+
+  /** Position of the next byte. */
+  get position(): number {
+    return this.#at;
+  }
+
+  /** Bytes that are left. */
+  get left(): number {
+    return this.#bytes.length - this.#at;
+  }
+
+  /** The error for something wrong at byte `at`. */
+  error(message: string, at = this.#at): IdfError {
+    return new IdfError(`${this.#label}: byte ${at}: ${message}`);
+  }
+
+  /** The next `length` bytes, not copied. */
+  bytes(length: number): Uint8Array {
+    if (length > this.left) throw this.error(`expected ${length} more bytes, ${this.left} are left`);
+    this.#at += length;
+    return this.#bytes.subarray(this.#at - length, this.#at);
+  }
+
+  u8(): number {
+    return this.bytes(1)[0];
+  }
+
+  u32(): number {
+    const [a, b, c, d] = this.bytes(4);
+    return (a | (b << 8) | (c << 16) | (d << 24)) >>> 0;
+  }
+
+  f32(): number {
+    return new Float32Array(this.bytes(4).slice().buffer)[0];
+  }
+
+  /** An integer of at most `max`; five bytes hold all that occur. */
+  varint(max: number): number {
+    const start = this.#at;
+    let value = 0;
+    for (let scale = 1; scale <= 0x80 ** 4; scale *= 0x80) {
+      const byte = this.u8();
+      value += (byte & 0x7f) * scale;
+      if (byte & 0x80) continue;
+      if (value > max) throw this.error(`expected at most ${max}, got ${value}`, start);
+      return value;
+    }
+    throw this.error('expected a number of at most five bytes', start);
+  }
+
+  /** A number of things that take at least one byte each. */
+  count(): number {
+    return this.varint(this.left);
+  }
+
+  string(): string {
+    const start = this.#at;
+    const bytes = this.bytes(this.count());
+    return this.utf8(bytes, start);
+  }
+
+  strings(): string[] {
+    return Array.from({ length: this.count() }, () => this.string());
+  }
+
+  /** Decodes UTF-8 that was read at byte `at`. */
+  utf8(bytes: Uint8Array, at: number): string {
+    try {
+      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    } catch (cause) {
+      throw new IdfError(`${this.#label}: byte ${at}: not UTF-8`, { cause });
+    }
+  }
+}
