@@ -1,10 +1,18 @@
 #!/usr/bin/env node
 /** The `lzero` command: wires the commands to the process. A new command is one line in COMMANDS. */
 import { doctorCommand } from './doctor.ts';
+import { encodeCommand } from './encode.ts';
 import { interruptSignal } from './interrupt.ts';
+import { modelCommand } from './model.ts';
 import { type CommandGroup, runCli } from './program.ts';
+import { queryCommand } from './query.ts';
+import { quickstartCommand } from './quickstart.ts';
 
-const COMMANDS: readonly CommandGroup[] = [{ title: 'This machine:', commands: [doctorCommand] }];
+const COMMANDS: readonly CommandGroup[] = [
+  { title: 'Text to vectors:', commands: [encodeCommand, queryCommand] },
+  { title: 'Models:', commands: [modelCommand] },
+  { title: 'Start here:', commands: [quickstartCommand, doctorCommand] },
+];
 
 process.stderr.on('error', () => {}); // whoever closed stderr does not want to hear
 

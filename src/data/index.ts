@@ -2,6 +2,7 @@
 export type { BadReason, Problem } from './bad-line.ts';
 export { ReadReport } from './bad-line.ts';
 export type { ByteSourceOptions } from './byte-source.ts';
+export { countLines } from './count-lines.ts';
 export type { Document, DocumentOptions } from './documents.ts';
 export { documentText, readDocuments } from './documents.ts';
 export { IdSet } from './id-set.ts';

@@ -1,0 +1,218 @@
+/** `lzero encode`: documents to sparse vectors, one JSON line each, resumable. */
+import { stat } from 'node:fs/promises';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { byWeight, ResumeError } from '../core/index.ts';
+import {
+  countLines,
+  type Document,
+  documentText,
+  formatVector,
+  type JobIdentity,
+  type LineOutput,
+  openLineOutput,
+  type ReadReport,
+  readDocuments,
+} from '../data/index.ts';
+import type { DocumentToEncode, EncodedDocument, Model } from '../model/index.ts';
+import type { CliContext } from './context.ts';
+import { formatCount, formatDuration, formatRate } from './format.ts';
+import { addModelOptions, type ModelOptions, modelFrom } from './model-options.ts';
+import { packageVersion, withExamples } from './program.ts';
+
+/** One of n parts of an input, from 1. */
+type Shard = { readonly part: number; readonly of: number };
+
+type EncodeCommandOptions = ModelOptions & {
+  readonly output: string;
+  readonly precision: 'fp32';
+  readonly shard?: Shard;
+  readonly format?: 'jsonl' | 'tsv';
+  readonly skipBad?: boolean;
+  readonly restart?: boolean;
+  readonly force?: boolean;
+};
+
+/** What was done in this call and before it. */
+type Tally = { numDocs: number; numResumed: number; numTerms: number; numTruncated: number };
+
+/** The `encode` command. */
+export function encodeCommand(context: CliContext): Command {
+  const command = new Command('encode')
+    .description('turn documents into sparse vectors, one JSON line each')
+    .argument('<input>', 'BEIR folder, .jsonl, .jsonl.gz or .tsv file; - for JSON lines on standard input')
+    .option('-o, --output <file>', 'where the vectors go; - for standard output', '-');
+  addModelOptions(command)
+    .addOption(new Option('--precision <type>', 'arithmetic of the network').choices(['fp32']).default('fp32'))
+    .option('--shard <i/n>', 'encode only every n-th document, starting with the i-th: 1/4 … 4/4', parseShard)
+    .addOption(
+      new Option('--format <name>', 'format of the lines, if the name does not tell').choices(['jsonl', 'tsv']),
+    )
+    .option('--skip-bad', 'leave out lines that cannot be read, and report them')
+    .option('--restart', 'drop what an unfinished run has left')
+    .option('--force', 'replace the output file')
+    .action((input: string, options: EncodeCommandOptions) => encode(context, input, options));
+  return withExamples(command, {
+    'lzero encode corpus.jsonl -o vectors.jsonl --model ./my-model': 'encode; run again after a kill to resume',
+    'lzero encode ./scifact -o v.jsonl --model ./splade --encode-length 256': 'a BEIR folder, a bare checkpoint',
+    'lzero encode docs.tsv --shard 1/2 -o part1.jsonl': 'the first of two shards',
+  });
+}
+
+/** Reads "i/n". */
+function parseShard(text: string): Shard {
+  const match = /^(\d+)\/(\d+)$/.exec(text);
+  const [part, of] = [Number(match?.[1]), Number(match?.[2])];
+  if (part >= 1 && part <= of) return { part, of };
+  throw new InvalidArgumentError('expected i/n with 1 ≤ i ≤ n, such as 1/4.');
+}
+
+async function encode(context: CliContext, input: string, options: EncodeCommandOptions): Promise<void> {
+  const model = await modelFrom(options);
+  const began = context.clock();
+  try {
+    const output = await openLineOutput({
+      path: options.output,
+      identity: await jobIdentity(input, options, model),
+      restart: options.restart,
+      force: options.force,
+    });
+    try {
+      const documents = readDocuments(input, { ...options, signal: context.signal });
+      const total = await numInShard(input, options.shard);
+      const tally = await writeVectors(context, { model, documents, output, total, shard: options.shard });
+      await output.finish();
+      const seconds = (context.clock() - began) / 1000;
+      await report(context, { tally, read: documents.report, seconds, output: options.output });
+    } finally {
+      await output.close();
+    }
+  } finally {
+    await model.close();
+  }
+}
+
+/** What must be the same for a resumed run to go on: the lines before and after would not fit otherwise. */
+async function jobIdentity(input: string, options: EncodeCommandOptions, model: Model): Promise<JobIdentity> {
+  const { shard, skipBad = false, format = null } = options;
+  const file = input === '-' ? undefined : await stat(input).catch(() => undefined);
+  return {
+    version: packageVersion(),
+    input,
+    inputBytes: file?.size ?? null,
+    inputModifiedMs: file?.mtimeMs ?? null,
+    format,
+    skipBad,
+    shard: shard ? `${shard.part}/${shard.of}` : null,
+    model: options.output === '-' ? null : await model.identity(),
+  };
+}
+
+async function numInShard(input: string, shard: Shard | undefined): Promise<number | undefined> {
+  const total = await countLines(input);
+  if (total === undefined || !shard) return total;
+  return Math.ceil((total - shard.part + 1) / shard.of);
+}
+
+type Work = {
+  readonly model: Model;
+  readonly documents: AsyncIterable<Document>;
+  readonly output: LineOutput;
+  readonly total: number | undefined;
+  readonly shard: Shard | undefined;
+};
+
+async function writeVectors(context: CliContext, { model, documents, output, total, shard }: Work): Promise<Tally> {
+  const numResumed = output.numLines;
+  const tally: Tally = { numDocs: numResumed, numResumed, numTerms: 0, numTruncated: 0 };
+  if (numResumed > 0) context.logger.info(`going on after ${formatCount(numResumed)} documents that are done`);
+  const progress = context.progress();
+  progress.start({ label: 'encoding', unit: 'documents', total, done: numResumed });
+  try {
+    const { signal } = context;
+    const onProgress = (numDone: number) => progress.update(Math.max(numDone, numResumed));
+    const source = checkResumed(texts(documents, shard), output);
+    for await (const document of model.encode(source, { signal, skip: numResumed, onProgress })) {
+      await output.write(vectorLine(model, document));
+      tally.numDocs++;
+      tally.numTerms += document.vector.terms.length;
+      if (document.truncated) tally.numTruncated++;
+    }
+  } finally {
+    progress.stop();
+  }
+  return tally;
+}
+
+async function* texts(documents: AsyncIterable<Document>, shard: Shard | undefined): AsyncGenerator<DocumentToEncode> {
+  let position = 0;
+  for await (const document of documents) {
+    if (!shard || position % shard.of === shard.part - 1) yield { id: document.id, text: documentText(document) };
+    position++;
+  }
+}
+
+/** Passes documents on; the last one that is done must be the one on the last line. */
+async function* checkResumed(
+  documents: AsyncIterable<DocumentToEncode>,
+  { numLines, lastLine }: LineOutput,
+): AsyncGenerator<DocumentToEncode> {
+  let position = 0;
+  for await (const document of documents) {
+    position++;
+    if (position === numLines && !lastLine?.startsWith(`{"_id":${JSON.stringify(document.id)},`)) {
+      throw new ResumeError(
+        `document ${position} of the input is ${document.id}, the unfinished output ends with another`,
+        {
+          hint: 'the input has changed since: begin again with --restart',
+        },
+      );
+    }
+    yield document;
+  }
+}
+
+function vectorLine(model: Model, { id, vector }: EncodedDocument): string {
+  const { tokens } = model.tokenizer.vocabulary;
+  const order = byWeight(vector);
+  return formatVector(
+    id,
+    order.map((i) => tokens[vector.terms[i]]),
+    order.map((i) => vector.weights[i]),
+  );
+}
+
+type Outcome = {
+  readonly tally: Tally;
+  readonly read: ReadReport;
+  readonly seconds: number;
+  readonly output: string;
+};
+
+async function report(context: CliContext, { tally, read, seconds, output }: Outcome): Promise<void> {
+  const { numDocs, numResumed, numTerms, numTruncated } = tally;
+  const numNow = numDocs - numResumed;
+  const termsPerDoc = numNow === 0 ? 0 : numTerms / numNow;
+  const { logger } = context;
+  const resumed = numResumed > 0 ? `, ${formatCount(numResumed)} of them before` : '';
+  logger.info(
+    `encoded ${formatCount(numDocs)} documents${resumed} in ${formatDuration(seconds)} (${formatRate(numNow / seconds)}), ` +
+      `${termsPerDoc.toFixed(1)} terms a document`,
+  );
+  if (numTruncated > 0) logger.info(`${formatCount(numTruncated)} were longer than the model reads and were cut`);
+  if (read.numEmpty > 0) logger.info(`${formatCount(read.numEmpty)} without text were left out`);
+  if (read.numBad > 0) logger.warn(`${formatCount(read.numBad)} bad lines were left out`);
+  for (const { file, line, message } of read.examples) logger.warn(`  ${file}:${line}: ${message}`);
+  if (!context.options.json || output === '-') return;
+  const bad = { bad: read.numBad, badByReason: read.badByReason };
+  await context.stdout.writeJson({
+    output,
+    documents: numDocs,
+    resumed: numResumed,
+    seconds,
+    docsPerSecond: numNow / seconds,
+    termsPerDocument: termsPerDoc,
+    truncated: numTruncated,
+    empty: read.numEmpty,
+    ...bad,
+  });
+}

@@ -1,0 +1,70 @@
+/** `lzero model import`: a model folder from a Hugging Face checkpoint, or from another model folder. */
+import { Command, Option } from 'commander';
+import { UsageError } from '../core/index.ts';
+import { documentText, readDocuments } from '../data/index.ts';
+import { importModel, type WritableDtype } from '../model/index.ts';
+import type { CliContext } from './context.ts';
+import { addCheckpointOptions, checkpointOptions, type RawCheckpointOptions } from './model-options.ts';
+import { withExamples } from './program.ts';
+
+type ImportCommandOptions = RawCheckpointOptions & {
+  readonly output: string;
+  readonly head?: 'tied';
+  readonly calibrate?: string;
+  readonly dtype?: keyof typeof DTYPES;
+  readonly force?: boolean;
+};
+
+const DTYPES = { fp32: 'F32', fp16: 'F16', bf16: 'BF16' } as const satisfies Record<string, WritableDtype>;
+
+/** The `model import` command. */
+export function modelImportCommand(context: CliContext): Command {
+  const command = new Command('import')
+    .description('make a model folder from a Hugging Face BERT checkpoint, or from another model folder')
+    .argument('<source>', 'folder with config.json, model.safetensors and a tokenizer')
+    .requiredOption('-o, --output <folder>', 'the model folder to make')
+    .addOption(
+      new Option('--head <kind>', 'make a head from the word embeddings, for checkpoints without one').choices([
+        'tied',
+      ]),
+    )
+    .option('--calibrate <input>', 'documents to calibrate a tied head on; the first 120 are read');
+  addCheckpointOptions(command, '')
+    .addOption(new Option('--dtype <type>', 'type of the weights (default: as they are)').choices(Object.keys(DTYPES)))
+    .option('--force', 'replace the output folder')
+    .action((source: string, options: ImportCommandOptions) => runImport(context, source, options));
+  return withExamples(command, {
+    'lzero model import ./splade -o ./my-model --activation l0': 'a checkpoint with an MLM head',
+    'lzero model import ./minilm -o ./my-model --head tied --calibrate docs.jsonl': 'one without',
+  });
+}
+
+async function runImport(context: CliContext, source: string, options: ImportCommandOptions): Promise<void> {
+  const { output, head, calibrate, dtype, force } = options;
+  if ((head === undefined) !== (calibrate === undefined)) {
+    throw new UsageError('--head tied and --calibrate go together', {
+      hint: 'a tied head is calibrated on text: --head tied --calibrate INPUT',
+    });
+  }
+  const report = await importModel({
+    ...checkpointOptions(options),
+    source,
+    output,
+    head,
+    calibration: calibrate === undefined ? undefined : calibrationTexts(calibrate, context.signal),
+    dtype: dtype && DTYPES[dtype],
+    force,
+  });
+  const { settings, numCalibrationDocuments } = report;
+  if (context.options.json) {
+    await context.stdout.writeJson({ output, head: report.head, numCalibrationDocuments, settings });
+    return;
+  }
+  const on = numCalibrationDocuments === undefined ? '' : ` calibrated on ${numCalibrationDocuments} documents`;
+  await context.stdout.writeLine(`${output}: ${report.head} head${on}, activation ${settings.activation}`);
+  context.logger.info(`next: lzero encode INPUT -o vectors.jsonl --model ${output}`);
+}
+
+async function* calibrationTexts(input: string, signal: AbortSignal): AsyncGenerator<string> {
+  for await (const document of readDocuments(input, { signal })) yield documentText(document);
+}

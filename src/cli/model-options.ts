@@ -1,0 +1,59 @@
+/** The options by which commands name a model, and their values as the library takes them. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  ACTIVATIONS,
+  type Activation,
+  type CheckpointOptions,
+  loadModel,
+  type Model,
+  parsePruneRule,
+} from '../model/index.ts';
+
+/** `--model` and, for checkpoints that have no lzero.json, what they leave open. */
+export type ModelOptions = { readonly model?: string } & RawCheckpointOptions;
+
+/** The options of a bare checkpoint as commander gives them. */
+export type RawCheckpointOptions = {
+  readonly activation?: Activation;
+  readonly encodeLength?: number;
+  readonly prune?: string;
+  readonly idf?: string;
+};
+
+/** Adds `--model` and the options of bare checkpoints. */
+export function addModelOptions(command: Command): Command {
+  command.option('--model <folder>', 'model folder or Hugging Face checkpoint (default: the embedded bag of words)');
+  return addCheckpointOptions(command, 'for a checkpoint without lzero.json: ');
+}
+
+/** Adds the options that decide how a checkpoint's vectors are made. */
+export function addCheckpointOptions(command: Command, when: string): Command {
+  const activation = new Option('--activation <name>', `${when}what turns logits into weights`).choices([
+    ...ACTIVATIONS,
+  ]);
+  return command
+    .addOption(activation)
+    .option('--encode-length <tokens>', `${when}tokens read of a document (default: 512)`, positiveInteger)
+    .option('--prune <rule>', `${when}none, ratio:R, mass:A, top-k:K or threshold:X (default: none)`)
+    .option(
+      '--idf <file>',
+      `${when}query weights: an idf.json, or "none" for 1 (default: its idf.json, or the embedded)`,
+    );
+}
+
+/** The same options as the library takes them. */
+export function checkpointOptions({ activation, encodeLength, prune, idf }: RawCheckpointOptions): CheckpointOptions {
+  return { activation, encodeLength, prune: prune === undefined ? undefined : parsePruneRule(prune), idf };
+}
+
+/** Loads the model that the options name. */
+export function modelFrom(options: ModelOptions): Promise<Model> {
+  return loadModel(options.model, checkpointOptions(options));
+}
+
+/** A number of at least 1 from the command line. */
+export function positiveInteger(text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw new InvalidArgumentError('expected a whole number above 0.');
+}

@@ -1,0 +1,55 @@
+/**
+ * The compute engine, loaded when first needed: onnxruntime-node, or onnxruntime-web where no native binary exists.
+ * The only place that knows their package names.
+ */
+import { MissingDependencyError, messageOf } from '../core/index.ts';
+
+/**
+ * The part of ONNX Runtime's interface that both packages share and we use.
+ * @internal
+ */
+export type Engine = Pick<typeof import('onnxruntime-node'), 'InferenceSession' | 'Tensor' | 'env'>;
+
+/** Which engine is here. */
+export type EngineName = 'onnxruntime-node' | 'onnxruntime-web';
+
+/** Installs the native engine without the GPU libraries that its install script would fetch from elsewhere. */
+export const ENGINE_INSTALL_COMMAND = 'npm install onnxruntime-node@1.30.0 --ignore-scripts --no-save';
+
+const LOADERS: Readonly<Record<EngineName, () => Promise<Engine>>> = {
+  'onnxruntime-node': () => import('onnxruntime-node'),
+  'onnxruntime-web': () => import('onnxruntime-web'),
+};
+
+/**
+ * Loads the first engine that this machine has.
+ * @internal
+ */
+export async function loadEngine(): Promise<{ readonly name: EngineName; readonly ort: Engine }> {
+  const reasons: string[] = [];
+  for (const name of ['onnxruntime-node', 'onnxruntime-web'] as const) {
+    try {
+      return { name, ort: await LOADERS[name]() };
+    } catch (error) {
+      reasons.push(`${name}: ${messageOf(error).split('\n')[0]}`);
+    }
+  }
+  throw new MissingDependencyError(
+    `encoding with a neural model needs ONNX Runtime, which is not here (${reasons.join('; ')})`,
+    {
+      hint: `run: ${ENGINE_INSTALL_COMMAND}   (where it has no native binary: npm install onnxruntime-web@1.30.0 --no-save)`,
+    },
+  );
+}
+
+/** Name and version of the engine that would be used, or undefined where there is none. */
+export async function findEngine(): Promise<{ readonly name: EngineName; readonly version: string } | undefined> {
+  try {
+    const { name, ort } = await loadEngine();
+    const { node, web, common } = ort.env.versions;
+    return { name, version: (name === 'onnxruntime-node' ? node : web) ?? common };
+  } catch (error) {
+    if (error instanceof MissingDependencyError) return undefined;
+    throw error;
+  }
+}

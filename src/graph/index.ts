@@ -1,0 +1,30 @@
+/** ONNX graphs: building, writing and running them. */
+export type { Attribute, Constant, Node, NodeOptions, ValueType } from './builder.ts';
+export { GraphBuilder } from './builder.ts';
+export { choose, forEachRow } from './control-flow.ts';
+export type { EngineName } from './engine.ts';
+export { ENGINE_INSTALL_COMMAND, findEngine } from './engine.ts';
+export { toOnnx } from './onnx.ts';
+export {
+  add,
+  cast,
+  concat,
+  firstRows,
+  gather,
+  layerNorm,
+  linear,
+  matMul,
+  multiply,
+  reduce,
+  reshape,
+  shapeOf,
+  softmax,
+  subtract,
+  transpose,
+  unary,
+  unsqueeze,
+  whereTrue,
+} from './ops.ts';
+export type { SessionModel } from './session.ts';
+export { Session } from './session.ts';
+export type { Dim, DType, FileSlice, Tensor, TensorData, Value } from './value.ts';

@@ -1,0 +1,60 @@
+/**
+ * The whole way of a document as one graph: encoder, decoder input, sparse head. Two kinds of decoder input:
+ *
+ *     mlm     u_i = LN(gelu(W·h_i + b))          BERT's own MLM head
+ *     tied    u_i = s·h_i + β·E[x_i]             for checkpoints without one (tied-head.ts)
+ */
+import type { Value } from '../graph/index.ts';
+import { add, GraphBuilder, gather, multiply, reshape } from '../graph/index.ts';
+import type { EncoderValues, Parameters } from './bert-graph.ts';
+import { bertEncoder, mlmTransform } from './bert-graph.ts';
+import type { Checkpoint } from './checkpoint.ts';
+import { TIED, WORD_EMBEDDINGS } from './checkpoint.ts';
+import { pooledLogits, sparseHead } from './sparse-head.ts';
+import type { TermBounds } from './term-bounds.ts';
+
+/** How the graph's parameters come into a builder. */
+export type ParameterSource = (g: GraphBuilder) => Parameters;
+
+/** ids, mask (and filter) in; `z` [B, V] and `numComputed` [B, 1] out. */
+export function documentGraph(
+  { config, head, decoderName, decoderBiasName }: Checkpoint,
+  source: ParameterSource,
+  bounds: TermBounds | undefined,
+): GraphBuilder {
+  const g = new GraphBuilder('document');
+  const parameters = source(g);
+  const encoder = bertEncoder(g, config, parameters);
+  const u =
+    head === 'tied'
+      ? tiedInput(g, encoder, { parameters, scale: parameters(TIED.scale), inputShare: parameters(TIED.inputShare) })
+      : mlmTransform(g, encoder.hidden, config, parameters);
+  const decoder = { weight: parameters(decoderName), bias: parameters(decoderBiasName), bounds };
+  const { z, numComputed } = sparseHead(g, { ...encoder, u }, decoder);
+  g.output('z', z);
+  g.output('numComputed', numComputed);
+  return g;
+}
+
+/** ids, mask, `scale` and `inputShare` in; max_i u_i·E_j, `logits` [B, V] out: what calibrating a tied head measures. */
+export function tiedLogitsGraph({ config }: Checkpoint, source: ParameterSource): GraphBuilder {
+  const g = new GraphBuilder('tied-logits');
+  const parameters = source(g);
+  const encoder = bertEncoder(g, config, parameters);
+  const scale = g.input('scale', 'float32', [1]);
+  const inputShare = g.input('inputShare', 'float32', [1]);
+  const u = tiedInput(g, encoder, { parameters, scale, inputShare });
+  g.output('logits', pooledLogits(g, { ...encoder, u }, parameters(WORD_EMBEDDINGS)));
+  return g;
+}
+
+/** s·h_i + β·E[x_i], [N, H] */
+function tiedInput(
+  g: GraphBuilder,
+  { ids, hidden }: EncoderValues,
+  { parameters, scale, inputShare }: { parameters: Parameters; scale: Value; inputShare: Value },
+): Value {
+  const words = gather(g, parameters(WORD_EMBEDDINGS), ids); // E[x], [B, T, H]
+  const flat = reshape(g, words, { target: g.ints(-1, Number(hidden.shape[1])), shape: hidden.shape });
+  return add(g, multiply(g, hidden, scale), multiply(g, flat, inputShare));
+}

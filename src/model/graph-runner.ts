@@ -1,0 +1,97 @@
+/**
+ * Runs document graphs over a checkpoint: batches of token ids in, rows over the vocabulary out. Weights go to the
+ * engine as places in the checkpoint's file where it can map them, as constants where it cannot.
+ */
+import { availableParallelism } from 'node:os';
+import type { GraphBuilder, Tensor } from '../graph/index.ts';
+import { Session, toOnnx } from '../graph/index.ts';
+import type { Parameters } from './bert-graph.ts';
+import type { Checkpoint } from './checkpoint.ts';
+import { WEIGHTS_FILE } from './checkpoint.ts';
+
+/** A document as the encoder reads it: token ids with [CLS] and [SEP]. */
+export type TokenIds = Int32Array;
+
+/** An engine session that knows how to give graphs the checkpoint's weights. Close it when done. */
+export class GraphRunner {
+  readonly #session: Session;
+  readonly #checkpoint: Checkpoint;
+  /** Tensors that the engine cannot map: not float32, or an engine without files. */
+  readonly #inMemory: ReadonlyMap<string, Float32Array>;
+
+  /** Starts the engine and reads every weight once: damaged ones are found here, not as silent zeros later. */
+  static async start(checkpoint: Checkpoint): Promise<GraphRunner> {
+    const session = await Session.start();
+    try {
+      return new GraphRunner(session, checkpoint, await readWeights(checkpoint, session.engine === 'onnxruntime-node'));
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+  }
+
+  private constructor(session: Session, checkpoint: Checkpoint, inMemory: ReadonlyMap<string, Float32Array>) {
+    this.#session = session;
+    this.#checkpoint = checkpoint;
+    this.#inMemory = inMemory;
+  }
+
+  /** Loads a graph, in place of the one before. */
+  async load(graph: GraphBuilder): Promise<void> {
+    await this.#session.load(
+      { bytes: toOnnx(graph), folder: this.#checkpoint.folder },
+      { threads: availableParallelism() },
+    );
+  }
+
+  /** Each parameter as a constant of the graph, made when first asked for. */
+  readonly parameters = (g: GraphBuilder): Parameters => {
+    const made = new Map<string, ReturnType<Parameters>>();
+    return (name) => {
+      const value = made.get(name) ?? this.#constant(g, name);
+      made.set(name, value);
+      return value;
+    };
+  };
+
+  /** Runs one batch, padded to its longest document; `extra` are the graph's other inputs. */
+  run(
+    batch: readonly TokenIds[],
+    extra: Readonly<Record<string, Tensor>> = {},
+  ): Promise<Readonly<Record<string, Tensor>>> {
+    const numTokens = Math.max(...batch.map((ids) => ids.length));
+    const dims = [batch.length, numTokens];
+    const ids = new Int32Array(batch.length * numTokens);
+    const mask = new Float32Array(batch.length * numTokens);
+    batch.forEach((document, row) => {
+      ids.set(document, row * numTokens);
+      mask.fill(1, row * numTokens, row * numTokens + document.length);
+    });
+    return this.#session.run({
+      ids: { dtype: 'int32', dims, data: ids },
+      mask: { dtype: 'float32', dims, data: mask },
+      ...extra,
+    });
+  }
+
+  /** Ends the engine. */
+  close(): Promise<void> {
+    return this.#session.close();
+  }
+
+  #constant(g: GraphBuilder, name: string): ReturnType<Parameters> {
+    const { shape } = this.#checkpoint.entry(name);
+    const data = this.#inMemory.get(name) ?? { location: WEIGHTS_FILE, ...this.#checkpoint.position(name) };
+    return g.constant(name, { dtype: 'float32', shape }, data);
+  }
+}
+
+/** Reads and checks all tensors, one at a time; keeps those that the engine cannot take from the file. */
+async function readWeights(checkpoint: Checkpoint, canMap: boolean): Promise<Map<string, Float32Array>> {
+  const kept = new Map<string, Float32Array>();
+  for (const name of checkpoint.usedNames) {
+    const values = await checkpoint.read(name);
+    if (!canMap || checkpoint.entry(name).dtype !== 'F32') kept.set(name, values);
+  }
+  return kept;
+}

@@ -1,0 +1,98 @@
+/** A model ready for use: documents to vectors, queries to vectors. What it is made of is model-folder.ts's. */
+import type { SparseVector } from '../core/index.ts';
+import type { EncodedQuery, IdfTable, ModelInput, Tokenizer } from '../text/index.ts';
+import { encodeQuery } from '../text/index.ts';
+import type { DocumentToEncode, EncodedDocument, EncodeOptions } from './encode.ts';
+import { encodeStream } from './encode.ts';
+import type { CheckpointOptions, ModelFolder } from './model-folder.ts';
+import { EMBEDDED_MODEL, modelIdentity, readModelFolder } from './model-folder.ts';
+import { NeuralEncoder } from './neural-encoder.ts';
+import { prune } from './prune.ts';
+import type { ModelSettings } from './settings.ts';
+
+/** An encoder of documents and queries. Close it when done: a transformer keeps an engine thread. */
+export class Model {
+  readonly #folder: ModelFolder;
+  #encoder: Promise<NeuralEncoder> | undefined;
+
+  /** Use `loadModel`. */
+  constructor(folder: ModelFolder) {
+    this.#folder = folder;
+  }
+
+  /** What fixes this model's vectors. */
+  get settings(): ModelSettings {
+    return this.#folder.settings;
+  }
+
+  /** Folder the model was read from. */
+  get folder(): string {
+    return this.#folder.folder;
+  }
+
+  /** Text to term ids. */
+  get tokenizer(): Tokenizer {
+    return this.#folder.tokenizer;
+  }
+
+  /** Weights of query terms. */
+  get idf(): IdfTable {
+    return this.#folder.idf;
+  }
+
+  /** A query as weighted terms: a table look-up, no network. */
+  encodeQuery(text: string): EncodedQuery {
+    return encodeQuery(this.#folder, text);
+  }
+
+  /** Documents as vectors, in input order. Memory does not grow with the input. */
+  encode(
+    documents: AsyncIterable<DocumentToEncode> | Iterable<DocumentToEncode>,
+    options: EncodeOptions = {},
+  ): AsyncGenerator<EncodedDocument> {
+    return encodeStream(documents, { tokenise: this.#tokenise, encodeBatch: this.#encodeBatch }, options);
+  }
+
+  /** sha256 of all that decides the vectors: indexes keep it and refuse vectors of another. */
+  identity(): Promise<string> {
+    return modelIdentity(this.#folder);
+  }
+
+  /** Ends the engine, if it was started. */
+  async close(): Promise<void> {
+    const encoder = this.#encoder;
+    this.#encoder = undefined;
+    await (await encoder)?.close();
+  }
+
+  readonly #tokenise = (text: string): ModelInput => {
+    const { settings, tokenizer } = this.#folder;
+    if (settings.kind === 'bert') return tokenizer.encodeForModel(text, settings.encodeLength);
+    const ids = Int32Array.from(tokenizer.encode(text));
+    return { ids, numTokens: ids.length };
+  };
+
+  readonly #encodeBatch = async (batch: readonly Int32Array[]): Promise<SparseVector[]> => {
+    const { settings, folder, tokenizer } = this.#folder;
+    const droppedTerms = tokenizer.vocabulary.specialIds;
+    if (settings.kind === 'bow') return batch.map((ids) => prune(bagOfWords(ids, droppedTerms), settings.prune));
+    this.#encoder ??= NeuralEncoder.open(folder, { ...settings, droppedTerms });
+    return (await this.#encoder).encodeBatch(batch);
+  };
+}
+
+/** w_j = 1 for each token of the text. */
+function bagOfWords(ids: Int32Array, dropped: ReadonlySet<number>): SparseVector {
+  const terms = Uint32Array.from(new Set(ids))
+    .filter((j) => !dropped.has(j))
+    .sort();
+  return { terms, weights: new Float32Array(terms.length).fill(1) };
+}
+
+/**
+ * Loads a model folder, or a Hugging Face checkpoint folder with `options`; without a folder the embedded model. The
+ * network itself is loaded when the first document is encoded.
+ */
+export async function loadModel(folder: string = EMBEDDED_MODEL, options: CheckpointOptions = {}): Promise<Model> {
+  return new Model(await readModelFolder(folder, options));
+}

@@ -1,0 +1,94 @@
+/** Documents to term weights by a transformer: the batch side. Sorting, order and streaming are encode.ts's. */
+import type { SparseVector } from '../core/index.ts';
+import { assert, CheckpointError } from '../core/index.ts';
+import type { Tensor } from '../graph/index.ts';
+import type { Activation } from './activation.ts';
+import { activate } from './activation.ts';
+import { Checkpoint } from './checkpoint.ts';
+import { documentGraph } from './document-graph.ts';
+import type { TokenIds } from './graph-runner.ts';
+import { GraphRunner } from './graph-runner.ts';
+import type { PruneRule } from './prune.ts';
+import { prune } from './prune.ts';
+import { termBounds } from './term-bounds.ts';
+
+/** What the model folder says about turning logits into weights. */
+export type WeightRules = {
+  readonly activation: Activation;
+  readonly prune: PruneRule;
+  /** Term ids whose weight is always 0. */
+  readonly droppedTerms: ReadonlySet<number>;
+};
+
+/** Above this share of terms computed, the filter costs more than it saves. */
+const FILTER_PAYS_BELOW = 0.25;
+
+/** Encodes batches of token ids. Close it when done. */
+export class NeuralEncoder {
+  readonly #checkpoint: Checkpoint;
+  readonly #runner: GraphRunner;
+  readonly #rules: WeightRules;
+  #useFilter = true;
+
+  /** Opens the checkpoint in `folder` and loads it into the engine. */
+  static async open(folder: string, rules: WeightRules): Promise<NeuralEncoder> {
+    const checkpoint = await Checkpoint.open(folder);
+    let runner: GraphRunner | undefined;
+    try {
+      if (checkpoint.head === 'none') throw missingHead(folder);
+      runner = await GraphRunner.start(checkpoint);
+      const decoder = await checkpoint.read(checkpoint.decoderName);
+      const bounds = termBounds(decoder, checkpoint.config.hiddenSize);
+      await runner.load(documentGraph(checkpoint, runner.parameters, bounds));
+      return new NeuralEncoder(checkpoint, runner, rules);
+    } catch (error) {
+      await runner?.close();
+      await checkpoint.close();
+      throw error;
+    }
+  }
+
+  private constructor(checkpoint: Checkpoint, runner: GraphRunner, rules: WeightRules) {
+    this.#checkpoint = checkpoint;
+    this.#runner = runner;
+    this.#rules = rules;
+  }
+
+  /** One vector per document of the batch. */
+  async encodeBatch(batch: readonly TokenIds[]): Promise<SparseVector[]> {
+    const filter: Tensor = { dtype: 'bool', dims: [], data: Uint8Array.of(this.#useFilter ? 1 : 0) };
+    const { z, numComputed } = await this.#runner.run(batch, { filter });
+    assert(z.data instanceof Float32Array && numComputed.data instanceof BigInt64Array, 'the head gives z and counts');
+    const { vocabSize } = this.#checkpoint.config;
+    const computed = numComputed.data.reduce((sum, n) => sum + Number(n), 0);
+    if (computed > FILTER_PAYS_BELOW * vocabSize * batch.length) this.#useFilter = false;
+    const rows = z.data;
+    return batch.map((_, b) => this.#weights(rows.subarray(b * vocabSize, (b + 1) * vocabSize)));
+  }
+
+  /** Ends the engine and closes the checkpoint. */
+  async close(): Promise<void> {
+    await this.#runner.close();
+    await this.#checkpoint.close();
+  }
+
+  /** Active terms of one row of z, activated and pruned. */
+  #weights(z: Float32Array): SparseVector {
+    const { activation, droppedTerms, prune: rule } = this.#rules;
+    const terms: number[] = [];
+    const weights: number[] = [];
+    for (let j = 0; j < z.length; j++) {
+      if (z[j] > 0 && !droppedTerms.has(j)) {
+        terms.push(j);
+        weights.push(activate(z[j], activation));
+      }
+    }
+    return prune({ terms: Uint32Array.from(terms), weights: Float32Array.from(weights) }, rule);
+  }
+}
+
+function missingHead(folder: string): CheckpointError {
+  return new CheckpointError(`${folder}: the checkpoint has no MLM head, so it gives no weights for terms`, {
+    hint: `make one from its word embeddings: lzero model import ${folder} -o MODEL --head tied --calibrate INPUT`,
+  });
+}

@@ -1,0 +1,191 @@
+/**
+ * The sparse head: decoder, max over the document's positions, bias and relu.
+ *
+ *     z[b,j] = relu( max_i u[b,i]·w_j + b_j )          u decoder input, w_j row j of the decoder, [V, H]
+ *
+ * One document after the other, so that [B, T, V] never exists. Bias and relu come after the max, since both are
+ * monotone. Padded positions repeat the document's first one, which leaves the max as it is; with the relu this equals
+ * the convention that padding counts as logit 0.
+ *
+ * Of some thirty thousand terms a few hundred come out active. `filter` finds them by an exact bound in 8-bit integers
+ * and only those are computed in float32 (term-bounds.ts has the inequality): the answer is that of the full product.
+ */
+import type { Dim, GraphBuilder, Value } from '../graph/index.ts';
+import {
+  add,
+  cast,
+  choose,
+  concat,
+  forEachRow,
+  gather,
+  linear,
+  multiply,
+  reduce,
+  reshape,
+  shapeOf,
+  subtract,
+  transpose,
+  unary,
+  unsqueeze,
+  whereTrue,
+} from '../graph/index.ts';
+import type { TermBounds } from './term-bounds.ts';
+import { ACTIVATION_LIMIT, CODE_ZERO } from './term-bounds.ts';
+
+/** What the head reads of the encoder. */
+export type HeadInputs = {
+  /** Decoder inputs, [N, H], N = B·T */
+  readonly u: Value;
+  /** 1 for tokens, 0 for padding, [B, T] */
+  readonly mask: Value;
+  /** [B, T] as an int64 list. */
+  readonly batchShape: Value;
+};
+
+/** What the head decodes with. */
+export type Decoder = {
+  /** w, [V, H] */
+  readonly weight: Value;
+  /** b, [V] */
+  readonly bias: Value;
+  /** Makes the filter possible; without it every term is computed. */
+  readonly bounds?: TermBounds | undefined;
+};
+
+/** Pooled logits and what they cost. */
+export type PooledLogits = {
+  /** relu'd pooled logits, float32 [B, V]; 0 for every inactive term. */
+  readonly z: Value;
+  /** Terms computed in float32 for each document, int64 [B, 1]. */
+  readonly numComputed: Value;
+};
+
+/** Rows of the decoder per integer product: its result stays in the second-level cache. */
+const ROWS_PER_TILE = 4096;
+
+/** Appends the head. With bounds, the graph gets a bool input `filter` that says whether to use them. */
+export function sparseHead(g: GraphBuilder, inputs: HeadInputs, decoder: Decoder): PooledLogits {
+  const documents = repeatFirst(g, inputs); // [B, T, H]
+  const { bounds } = decoder;
+  const filter = bounds ? filterOf(g, bounds) : undefined;
+  const useFilter = filter ? g.input('filter', 'bool', []) : undefined;
+  const [z, numComputed] = forEachRow(g, [documents], (inner, [document]) => {
+    const dense = (branch: GraphBuilder) => allTerms(branch, document, decoder);
+    if (!filter || !useFilter) return dense(inner);
+    return choose(inner, useFilter, {
+      whenTrue: (branch) => activeTerms(branch, document, { decoder, filter }),
+      whenFalse: dense,
+    });
+  });
+  return { z, numComputed };
+}
+
+/** Appends the full product and the max alone, without bias or relu: [B, V]. */
+export function pooledLogits(g: GraphBuilder, inputs: HeadInputs, weight: Value): Value {
+  const [z] = forEachRow(g, [repeatFirst(g, inputs)], (inner, [document]) => [
+    maxOverPositions(inner, document, weight),
+  ]);
+  return z;
+}
+
+/** Decoder inputs by document, padding replaced by the document's first position: [B, T, H]. */
+function repeatFirst(g: GraphBuilder, { u, mask, batchShape }: HeadInputs): Value {
+  const hiddenSize = u.shape[1];
+  const shape = ['B', 'T', hiddenSize];
+  const target = concat(g, [batchShape, g.ints(Number(hiddenSize))], 3);
+  const documents = reshape(g, u, { target, shape });
+  const first = g.node('Slice', [documents, g.ints(0), g.ints(1), g.ints(1)], {
+    dtype: 'float32',
+    shape: ['B', 1, hiddenSize],
+  });
+  const real = unsqueeze(g, cast(g, mask, 'bool'), [2]); // [B, T, 1]
+  return g.node('Where', [real, documents, first], { dtype: 'float32', shape });
+}
+
+/** Every term: the full product, then the max. */
+function allTerms(g: GraphBuilder, document: Value, { weight, bias }: Decoder): Value[] {
+  const z = pooled(g, document, { weight, bias }); // [V]
+  const numTerms = shapeOf(g, z, { start: 0, end: 1 });
+  return [z, numTerms];
+}
+
+/** relu(max_i u_i·w_j + b_j) for the given rows of the decoder. */
+function pooled(g: GraphBuilder, document: Value, { weight, bias }: { weight: Value; bias: Value }): Value {
+  return unary(g, 'Relu', add(g, maxOverPositions(g, document, weight), bias));
+}
+
+/** max_i u_i·w_j, [C]. The product is terms × positions, so that the max runs along memory: four times faster. */
+function maxOverPositions(g: GraphBuilder, document: Value, weight: Value): Value {
+  const logits = linear(g, weight, { weight: document }); // w·uᵀ, [C, T]
+  return reduce(g, 'ReduceMax', logits, 1);
+}
+
+type Filter = {
+  readonly tiles: readonly Value[];
+  readonly scales: Value;
+  readonly norms: Value;
+  readonly errors: Value;
+};
+
+/** The bounds as constants of the graph, codes in tiles. */
+function filterOf(g: GraphBuilder, { codes, scales, norms, errors, hiddenSize }: TermBounds): Filter {
+  const vector = (name: string, data: Float32Array) =>
+    g.constant(name, { dtype: 'float32', shape: [data.length] }, data);
+  const tiles: Value[] = [];
+  for (let row = 0; row < scales.length; row += ROWS_PER_TILE) {
+    const data = codes.subarray(row * hiddenSize, (row + ROWS_PER_TILE) * hiddenSize);
+    tiles.push(g.constant('codes', { dtype: 'uint8', shape: [data.length / hiddenSize, hiddenSize] }, data));
+  }
+  return { tiles, scales: vector('scales', scales), norms: vector('norms', norms), errors: vector('errors', errors) };
+}
+
+/** Only the terms whose upper bound is above 0; the others are inactive for certain. */
+function activeTerms(
+  g: GraphBuilder,
+  document: Value,
+  { decoder, filter }: { decoder: Decoder; filter: Filter },
+): Value[] {
+  const bound = add(g, upperBounds(g, document, filter), decoder.bias); // [V]
+  const possible = g.node('Greater', [bound, g.scalar(0)], { dtype: 'bool', shape: bound.shape });
+  const terms = whereTrue(g, possible, 'C'); // [C]
+  const z = pooled(g, document, { weight: gather(g, decoder.weight, terms), bias: gather(g, decoder.bias, terms) });
+  const nothing = subtract(g, bound, bound); // zeros, [V]
+  const all = g.node('ScatterElements', [nothing, terms, z], bound, { attributes: { axis: 0 } });
+  return [all, shapeOf(g, terms, { start: 0, end: 1 })];
+}
+
+/** s·s_j·max_i(p_i·c_j) + max_i‖e_i‖·‖w_j‖ + max_i‖s·p_i‖·‖f_j‖ for every term j (term-bounds.ts): [V]. */
+function upperBounds(g: GraphBuilder, document: Value, { tiles, scales, norms, errors }: Filter): Value {
+  const { codes, scale, rounded } = quantise(g, document);
+  const products = tiles.map((tile) => integerMax(g, tile, codes));
+  const best = cast(g, concat(g, products, scales.shape[0]), 'float32'); // max_i p_i·c_j, [V]
+  const error = largestNorm(g, subtract(g, document, rounded)); //          max_i ‖e_i‖
+  const size = largestNorm(g, rounded); //                                  max_i ‖s·p_i‖
+  const approximate = multiply(g, multiply(g, best, scales), scale);
+  return add(g, approximate, add(g, multiply(g, norms, error), multiply(g, errors, size)));
+}
+
+/** p (transposed, int8 [H, T]), s, and s·p, with one scale for the document. */
+function quantise(g: GraphBuilder, document: Value): { codes: Value; scale: Value; rounded: Value } {
+  const [numTokens, hiddenSize] = document.shape;
+  const magnitude = g.node('Abs', [document], document);
+  const largest = reduce(g, 'ReduceMax', reduce(g, 'ReduceMax', magnitude, 1), 0);
+  const scale = multiply(g, largest, g.scalar(1 / ACTIVATION_LIMIT));
+  const zero = g.constant('zero', { dtype: 'int8', shape: [] }, Int8Array.of(0));
+  const int8: { dtype: 'int8'; shape: readonly Dim[] } = { dtype: 'int8', shape: [numTokens, hiddenSize] };
+  const codes = g.node('QuantizeLinear', [document, scale, zero], int8);
+  const rounded = g.node('DequantizeLinear', [codes, scale, zero], document);
+  return { codes: transpose(g, codes, [1, 0]), scale, rounded };
+}
+
+/** max_i p_i·c_j for the terms of one tile, exactly, in int32. */
+function integerMax(g: GraphBuilder, tile: Value, codes: Value): Value {
+  const zero = g.constant('code_zero', { dtype: 'uint8', shape: [] }, Uint8Array.of(CODE_ZERO));
+  const type = { dtype: 'int32', shape: [tile.shape[0], codes.shape[1]] } as const;
+  return reduce(g, 'ReduceMax', g.node('MatMulInteger', [tile, codes, zero], type), 1);
+}
+
+/** max_i ‖x_i‖ over the rows. */
+function largestNorm(g: GraphBuilder, x: Value): Value {
+  return reduce(g, 'ReduceMax', reduce(g, 'ReduceL2', x, 1), 0);
+}

@@ -1,0 +1,70 @@
+/**
+ * Upper bounds for the decoder's products, so that terms that cannot be active are never computed in float32.
+ *
+ *     w_j = s_j·c_j + f_j        codes c of 7 bits, one scale per term, rest f
+ *     u_i = s·p_i + e_i          codes p of 8 bits, one scale per document, rest e
+ *
+ *     u_i·w_j = s·s_j·(p_i·c_j) + s·p_i·f_j + e_i·w_j
+ *             ≤ s·s_j·(p_i·c_j) + ‖s·p_i‖·‖f_j‖ + ‖e_i‖·‖w_j‖           (Cauchy–Schwarz)
+ *
+ * The first term is exact in integers: codes of w are stored unsigned, 0…127, and |p| ≤ 127, so even the kernels that
+ * add pairs of products in 16 bits (AVX2 without VNNI) cannot saturate: 2·127·127 < 2¹⁵. The two norms are stored a
+ * thousandth too large, far more than float32 can lose in these sums.
+ */
+import { ShapeError } from '../core/index.ts';
+
+/** The 8-bit side of a decoder. */
+export type TermBounds = {
+  readonly hiddenSize: number;
+  /** c + CODE_ZERO, [V, H] */
+  readonly codes: Uint8Array;
+  /** s_j, [V] */
+  readonly scales: Float32Array;
+  /** ‖w_j‖, [V] */
+  readonly norms: Float32Array;
+  /** ‖f_j‖, [V] */
+  readonly errors: Float32Array;
+};
+
+/** What is added to a code of w to make it unsigned. */
+export const CODE_ZERO = 64;
+/** Largest |c|. */
+const CODE_LIMIT = 63;
+/** Largest |p|. */
+export const ACTIVATION_LIMIT = 127;
+/** Room for float32's rounding. */
+const SAFETY = 1.001;
+
+/** Makes the bounds of a decoder, w as [V, H]. */
+export function termBounds(w: Float32Array, hiddenSize: number): TermBounds {
+  const numTerms = w.length / hiddenSize;
+  if (!Number.isInteger(numTerms)) throw new ShapeError(`${w.length} decoder weights are not rows of ${hiddenSize}`);
+  const bounds = {
+    hiddenSize,
+    codes: new Uint8Array(w.length),
+    scales: new Float32Array(numTerms),
+    norms: new Float32Array(numTerms),
+    errors: new Float32Array(numTerms),
+  };
+  for (let j = 0; j < numTerms; j++) quantiseRow(w, j, bounds);
+  return bounds;
+}
+
+function quantiseRow(w: Float32Array, j: number, { hiddenSize, codes, scales, norms, errors }: TermBounds): void {
+  const begin = j * hiddenSize;
+  let largest = 0;
+  for (let h = 0; h < hiddenSize; h++) largest = Math.max(largest, Math.abs(w[begin + h]));
+  const scale = Math.fround(largest / CODE_LIMIT) || 1;
+  let norm2 = 0;
+  let error2 = 0;
+  for (let h = 0; h < hiddenSize; h++) {
+    const x = w[begin + h];
+    const code = Math.max(-CODE_LIMIT, Math.min(CODE_LIMIT, Math.round(x / scale)));
+    codes[begin + h] = code + CODE_ZERO;
+    norm2 += x * x;
+    error2 += (x - code * scale) ** 2;
+  }
+  scales[j] = scale;
+  norms[j] = Math.sqrt(norm2) * SAFETY;
+  errors[j] = Math.sqrt(error2) * SAFETY;
+}
