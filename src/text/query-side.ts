@@ -47,7 +47,7 @@ const ALL_FLAGS = 31;
  * Encodes a query side. Weights are rounded to 8 bits, negative ones to 0 (the query encoder's relu); encoding what was
  * decoded gives the same bytes.
  *
- * @param options.numbering 'vocabulary' keeps the term ids; 'sorted' numbers terms anew and saves 51 KB for BERT
+ * `numbering`: 'vocabulary' keeps the term ids; 'sorted' numbers terms anew and saves 51 KB for BERT
  */
 export function encodeQuerySide(
   side: QuerySide,

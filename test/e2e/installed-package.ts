@@ -56,18 +56,19 @@ export async function installByNpm(tarball: string, ...options: string[]): Promi
 }
 
 /**
- * Unpacks the tarball and links its required dependencies from the repository, so that no network is needed. The
- * engines are not linked, and cannot be reached: the package's own files are copies, and a module is looked up from
- * where it really lies.
+ * Unpacks the tarball and links its required dependencies and `extra` ones from the repository, so that no network is
+ * needed. Engines that are not linked cannot be reached: the package's own files are copies, and a module is looked up
+ * from where it really lies.
  */
-export async function installByHand(tarball: string): Promise<Project> {
+export async function installByHand(tarball: string, extra: readonly string[] = []): Promise<Project> {
   const folder = await emptyProject();
   const home = join(folder, 'node_modules', 'lzero');
   await mkdir(home, { recursive: true });
   const unpacked = await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', home], folder);
   if (unpacked.exitCode !== 0) throw new Error(`tar failed:\n${unpacked.stderr}`);
   const project = await openProject(folder);
-  for (const name of Object.keys(project.manifest.dependencies)) await linkDependency(folder, name);
+  const names = [...Object.keys(project.manifest.dependencies), ...extra];
+  for (const name of names) await linkDependency(folder, name);
   return project;
 }
 

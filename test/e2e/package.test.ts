@@ -2,9 +2,12 @@
  * The packed package in an empty project, with the engine and without. Without it in every run, dependencies linked
  * from the repository; by npm itself only under LZERO_E2E=1, because that may ask the package registry.
  */
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENGINE_INSTALL_COMMAND } from '../../src/graph/index.ts';
+import { loadModel } from '../../src/model/index.ts';
+import { goldenFolder } from '../golden/model/fixtures.ts';
 import { emptyFolder, installByHand, installByNpm, type Project, pack } from './installed-package.ts';
 
 const INSTALL_TIMEOUT_MS = 300_000;
@@ -20,6 +23,17 @@ beforeAll(async () => {
 }, INSTALL_TIMEOUT_MS);
 
 afterAll(() => rm(packFolder, { recursive: true, force: true }));
+
+const DOCUMENT = { id: 'a', text: 'the moon pulls the ocean' };
+/** Options that name a tiny checkpoint with a network. */
+const GOLDEN_MODEL = ['--model', goldenFolder('tied'), '--idf', 'none'];
+
+/** A file of one document in a project's folder. */
+async function oneDocument(folder: string): Promise<string> {
+  const file = join(folder, 'documents.jsonl');
+  await writeFile(file, `${JSON.stringify({ _id: DOCUMENT.id, text: DOCUMENT.text })}\n`);
+  return file;
+}
 
 /** What holds for every installation. */
 function itIsTheWholePackage(installed: () => Project): void {
@@ -60,9 +74,47 @@ function itWorksWithoutTheEngine(installed: () => Project): void {
     });
   });
 
-  it.todo('lzero query gives terms and weights (#3)');
-  it.todo('lzero encode --model BERT fails with MISSING_DEPENDENCY and the same command (#3)');
+  it('queries and the embedded model need no engine', async () => {
+    const { lzero, folder } = installed();
+    const { exitCode, stdout } = await lzero('query', 'weather in ny', '--json');
+    expect([exitCode, JSON.parse(stdout).terms.length]).toEqual([0, 3]);
+    const encoded = await lzero('encode', await oneDocument(folder), '--quiet');
+    expect(encoded).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(JSON.parse(encoded.stdout)._id).toBe('a');
+  });
+
+  it('encoding with a neural model fails with MISSING_DEPENDENCY and the command that mends it', async () => {
+    const { lzero, folder } = installed();
+    const { exitCode, stderr } = await lzero('encode', await oneDocument(folder), ...GOLDEN_MODEL);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('error[MISSING_DEPENDENCY]');
+    expect(stderr).toContain(ENGINE_INSTALL_COMMAND);
+  });
 }
+
+describe('unpacked with onnxruntime-web alone', () => {
+  let project: Project;
+  beforeAll(async () => {
+    project = await installByHand(tarball, ['onnxruntime-web']);
+  });
+  afterAll(() => rm(project.folder, { recursive: true, force: true }));
+
+  it('encodes with it to the same weights as the native engine, within 1e-5', async () => {
+    const file = await oneDocument(project.folder);
+    const { exitCode, stdout } = await project.lzero('encode', file, ...GOLDEN_MODEL, '--quiet');
+    expect([exitCode, (await diagnose(project)).engine]).toEqual([0, 'onnxruntime-web']);
+    const model = await loadModel(goldenFolder('tied'), { idf: 'none' });
+    const { tokens } = model.tokenizer.vocabulary;
+    const weights: Record<string, number> = JSON.parse(stdout).vector;
+    for await (const { vector } of model.encode([DOCUMENT])) {
+      expect(Object.keys(weights).sort()).toEqual(Array.from(vector.terms, (term) => tokens[term]).sort());
+      vector.terms.forEach((term, i) => {
+        expect(Math.abs(weights[tokens[term]] - vector.weights[i])).toBeLessThan(1e-5);
+      });
+    }
+    await model.close();
+  });
+});
 
 describe('unpacked without the engine', () => {
   let project: Project;
