@@ -70,12 +70,7 @@ async function encode(context: CliContext, input: string, options: EncodeCommand
   const model = await modelFrom(options);
   const began = context.clock();
   try {
-    const output = await openLineOutput({
-      path: options.output,
-      identity: await jobIdentity(input, options, model),
-      restart: options.restart,
-      force: options.force,
-    });
+    const output = await openOutput(context, { input, options, model });
     try {
       const documents = readDocuments(input, { ...options, signal: context.signal });
       const total = await numInShard(input, options.shard);
@@ -91,6 +86,18 @@ async function encode(context: CliContext, input: string, options: EncodeCommand
   }
 }
 
+type Job = { readonly input: string; readonly options: EncodeCommandOptions; readonly model: Model };
+
+/** The file, with what an unfinished run has left there; standard output begins anew each time. */
+async function openOutput({ stdout }: CliContext, { input, options, model }: Job): Promise<LineOutput> {
+  const { output: path, restart, force } = options;
+  if (path !== '-') {
+    return openLineOutput({ path, identity: await jobIdentity(input, options, model), restart, force });
+  }
+  const nothing = async (): Promise<void> => {};
+  return { numLines: 0, lastLine: undefined, write: (line) => stdout.writeLine(line), finish: nothing, close: nothing };
+}
+
 /** What must be the same for a resumed run to go on: the lines before and after would not fit otherwise. */
 async function jobIdentity(input: string, options: EncodeCommandOptions, model: Model): Promise<JobIdentity> {
   const { shard, skipBad = false, format = null } = options;
@@ -103,7 +110,7 @@ async function jobIdentity(input: string, options: EncodeCommandOptions, model: 
     format,
     skipBad,
     shard: shard ? `${shard.part}/${shard.of}` : null,
-    model: options.output === '-' ? null : await model.identity(),
+    model: await model.identity(),
   };
 }
 

@@ -1,28 +1,13 @@
-import { Writable } from 'node:stream';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
+import { fakeHost } from '../../test/cli/fake-host.ts';
 import { ConfigError, InterruptedError, MissingDependencyError, UsageError } from '../core/index.ts';
-import { type CliContext, type Host, throwIfInterrupted } from './context.ts';
+import { type CliContext, throwIfInterrupted } from './context.ts';
 import { CommandFailed } from './errors.ts';
 import { interruptSignal } from './interrupt.ts';
 import { runCli, withExamples } from './program.ts';
 
 type Action = (context: CliContext) => Promise<void> | void;
-
-/** A host whose streams remember. `closed` is a stdout that nobody reads. */
-function fakeHost({ closed = false, signal = new AbortController().signal } = {}) {
-  const out: string[] = [];
-  const err: string[] = [];
-  const stdout = new Writable({
-    write(chunk, _, done) {
-      if (closed) return done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
-      out.push(String(chunk));
-      done();
-    },
-  });
-  const host: Host = { stdout, stderr: { write: (text) => err.push(text) }, env: {}, clock: () => 0, signal };
-  return { host, stdout: () => out.join(''), stderr: () => err.join('') };
-}
 
 /** Runs `lzero try …` with the given action. */
 async function run(action: Action, argv = ['try'], options: Parameters<typeof fakeHost>[0] = {}) {

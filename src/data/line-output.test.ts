@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough, Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OutputError, Random, ResumeError } from '../core/index.ts';
 import { type LineOutputOptions, openLineOutput } from './line-output.ts';
@@ -109,20 +108,6 @@ describe('line output', () => {
     await expect(run(1, { path: join(path, 'out') })).rejects.toThrow(OutputError);
   });
 
-  it('names a full disk, with a hint', async () => {
-    const full = await openLineOutput({ path: '-', identity, stdout: fullDisk() });
-    const failure = full.write('x').then(async () => await full.finish());
-    await expect(failure).rejects.toThrow(OutputError);
-    await expect(failure).rejects.toMatchObject({ hint: expect.stringContaining('disk space') });
-  });
-
-  it('goes to a stream as it comes, and cannot be resumed', async () => {
-    const stdout = new PassThrough();
-    await run(3, { path: '-', stdout });
-    stdout.end();
-    expect(Buffer.concat(await stdout.toArray()).toString()).toBe(allLines(3));
-  });
-
   it('that was killed at any of six moments goes on without a missing or double line', async () => {
     const random = new Random(3);
     for (let round = 0; round < 6; round++) await runUntilKilled(1 + random.below(60));
@@ -133,11 +118,6 @@ describe('line output', () => {
     expect(readFileSync(path, 'utf8')).toBe(allLines(output.numLines + 10));
   });
 });
-
-function fullDisk(): Writable {
-  const error = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
-  return new Writable({ write: (_chunk, _encoding, done) => done(error) });
-}
 
 /** The job in a process of its own, which says one byte per line written, and is killed when it has said `numBytes`. */
 async function runUntilKilled(numBytes: number): Promise<void> {

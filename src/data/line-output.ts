@@ -5,10 +5,8 @@
  *     open ─ write … write ─ finish      OUT
  *          └ killed, or close            OUT.partial + OUT.partial.json, found by the next open of the same job
  */
-import { once } from 'node:events';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Writable } from 'node:stream';
 import { assert, LzeroError, OutputError } from '../core/index.ts';
 import { exists, syncFolder } from './file-system.ts';
 import {
@@ -38,7 +36,7 @@ export type LineOutput = {
 
 /** Where to write, and what to do with what is there. */
 export type LineOutputOptions = {
-  /** The finished file; `-` is standard output, which cannot be resumed. */
+  /** The finished file. */
   readonly path: string;
   /** What must be equal for the job to go on with unfinished lines: input, model, settings. */
   readonly identity: JobIdentity;
@@ -46,8 +44,6 @@ export type LineOutputOptions = {
   readonly restart?: boolean | undefined;
   /** Replace a finished file. */
   readonly force?: boolean | undefined;
-  /** Stands for `process.stdout` where the caller has another stream. */
-  readonly stdout?: Writable | undefined;
   /** Lines collect in memory up to this size before they are written; a kill loses at most so much. */
   readonly bufferBytes?: number | undefined;
 };
@@ -58,7 +54,6 @@ const SYNC_BYTES = 4 * 1024 * 1024;
 
 /** Opens an output of lines and finds what an earlier run of the same job has left. */
 export async function openLineOutput(options: LineOutputOptions): Promise<LineOutput> {
-  if (options.path === '-') return new StreamLines(options.stdout ?? process.stdout);
   return await reportingFailures(options.path, async () => {
     await refuseExisting(options);
     if (options.restart) await removePartial(options.path);
@@ -163,39 +158,6 @@ class ResumableLines implements LineOutput {
     await this.#handle.datasync();
     this.#syncedAt = this.#position;
   }
-}
-
-class StreamLines implements LineOutput {
-  readonly numLines = 0;
-  readonly lastLine = undefined;
-  readonly #stream: Writable;
-  #failure: unknown;
-
-  constructor(stream: Writable) {
-    this.#stream = stream;
-    // Without a listener a closed pipe (`lzero encode … | head`) would end the process with a stack trace.
-    stream.on('error', (error) => {
-      this.#failure = error;
-    });
-  }
-
-  async write(line: string): Promise<void> {
-    assertLine(line);
-    await reportingFailures('standard output', async () => {
-      if (this.#failure) throw this.#failure;
-      if (!this.#stream.write(`${line}\n`)) await once(this.#stream, 'drain');
-    });
-  }
-
-  async finish(): Promise<void> {
-    await reportingFailures('standard output', async () => {
-      await new Promise<void>((resolve, reject) => {
-        this.#stream.write('', (error) => (error ? reject(error) : resolve()));
-      });
-    });
-  }
-
-  async close(): Promise<void> {}
 }
 
 function assertLine(line: string): void {

@@ -86,8 +86,9 @@ export class Session {
   async #ask(request: SessionRequest, move: ArrayBuffer[] = []): Promise<SessionReply & { ok: true }> {
     if (this.#ended) throw this.#ended;
     const reply = await new Promise<SessionReply>((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
+      // Sent first: a request that cannot be cloned throws here, and must not wait for an answer that is another's.
       this.#worker.postMessage(request, move);
+      this.#waiting.push({ resolve, reject });
     });
     if (!reply.ok) throw errorFrom(reply);
     return reply;

@@ -28,6 +28,8 @@ export const TIED = {
 export const WORD_EMBEDDINGS = 'bert.embeddings.word_embeddings.weight';
 const DECODER = 'cls.predictions.decoder.weight';
 const MLM_BIAS = 'cls.predictions.bias';
+/** The bias that counts in checkpoints saved untied; elsewhere it is MLM_BIAS itself, or left out. */
+const DECODER_BIAS = 'cls.predictions.decoder.bias';
 const PREFIX = 'bert.';
 
 /** An open checkpoint. Close it when done. */
@@ -59,7 +61,8 @@ export class Checkpoint {
     this.#prefix = file.tensors.has(WORD_EMBEDDINGS) ? PREFIX : '';
     this.head = file.tensors.has(TIED.bias) ? 'tied' : file.tensors.has(MLM_BIAS) ? 'mlm' : 'none';
     for (const [name, shape] of expectedTensors(config, this.head)) this.#check(name, shape);
-    if (this.decoderName !== WORD_EMBEDDINGS) this.#check(DECODER, [config.vocabSize, config.hiddenSize]);
+    if (this.decoderName === DECODER) this.#check(DECODER, [config.vocabSize, config.hiddenSize]);
+    if (this.decoderBiasName === DECODER_BIAS) this.#check(DECODER_BIAS, [config.vocabSize]);
   }
 
   /** The decoder's weights, [V, H]: the word embeddings where they are tied. */
@@ -69,13 +72,14 @@ export class Checkpoint {
 
   /** The decoder's bias, [V]. */
   get decoderBiasName(): string {
-    return this.head === 'tied' ? TIED.bias : MLM_BIAS;
+    if (this.head === 'tied') return TIED.bias;
+    return this.#file.tensors.has(DECODER_BIAS) ? DECODER_BIAS : MLM_BIAS;
   }
 
   /** The tensors that encoding reads. */
   get usedNames(): string[] {
     const names = Array.from(expectedTensors(this.config, this.head), ([name]) => name);
-    return this.decoderName === WORD_EMBEDDINGS ? names : [...names, this.decoderName];
+    return this.head === 'none' ? names : [...new Set([...names, this.decoderName, this.decoderBiasName])];
   }
 
   /** All tensors of the file, under BertForMaskedLM's names. */

@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
-import { CheckpointError, ConfigError } from '../core/index.ts';
+import { CheckpointError, ConfigError, IdfError } from '../core/index.ts';
 import type { IdfTable, Tokenizer } from '../text/index.ts';
 import { createTokenizer, noIdf, parseIdf } from '../text/index.ts';
 import type { Activation } from './activation.ts';
@@ -56,7 +56,8 @@ export async function readModelFolder(folder: string, options: CheckpointOptions
     return { folder, settings, tokenizer, idf };
   }
   const settings = await checkpointSettings(folder, options);
-  const idf = await readIdf(options.idf ?? (await defaultIdf(folder)), tokenizer);
+  const idf =
+    options.idf === undefined ? await readDefaultIdf(folder, tokenizer) : await readIdf(options.idf, tokenizer);
   return { folder, settings, tokenizer, idf };
 }
 
@@ -96,9 +97,20 @@ async function checkpointSettings(folder: string, options: CheckpointOptions): P
   };
 }
 
-async function defaultIdf(folder: string): Promise<string> {
+/** The checkpoint's own table, else the embedded one, which fits BERT's uncased vocabulary only. */
+async function readDefaultIdf(folder: string, tokenizer: Tokenizer): Promise<IdfTable> {
   const own = join(folder, IDF_FILE);
-  return (await readIfExists(own)) === undefined ? join(EMBEDDED_MODEL, IDF_FILE) : own;
+  const text = await readIfExists(own);
+  if (text !== undefined) return parseIdf(text, tokenizer.vocabulary, own);
+  try {
+    return await readIdf(join(EMBEDDED_MODEL, IDF_FILE), tokenizer);
+  } catch (cause) {
+    if (!(cause instanceof IdfError)) throw cause;
+    throw new ConfigError(`${folder}: there is no ${IDF_FILE}, and the embedded one is for another vocabulary`, {
+      hint: 'give query weights: --idf FILE (lzero model idf makes one), or --idf none for weight 1',
+      cause,
+    });
+  }
 }
 
 async function readTokenizer(folder: string): Promise<Tokenizer> {

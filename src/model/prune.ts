@@ -84,8 +84,8 @@ function keep({ terms, weights }: SparseVector, positions: readonly number[]): S
 
 /** Reads a rule as the command line has it: `none`, `ratio:0.1`, `mass:0.9`, `top-k:200`, `threshold:0.05`. */
 export function parsePruneRule(text: string): PruneRule {
-  const [rule, number] = text.split(':', 2);
-  const value = number === undefined || number.trim() === '' ? Number.NaN : Number(number);
+  const [rule, number, ...rest] = text.split(':');
+  const value = number === undefined || number.trim() === '' || rest.length > 0 ? Number.NaN : Number(number);
   const key = rule === 'top-k' ? 'k' : rule;
   const parsed = pruneSchema.safeParse(rule === 'none' && number === undefined ? { rule } : { rule, [key]: value });
   if (parsed.success) return parsed.data;

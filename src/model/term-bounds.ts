@@ -9,7 +9,8 @@
  *
  * The first term is exact in integers: codes of w are stored unsigned, 0…127, and |p| ≤ 127, so even the kernels that
  * add pairs of products in 16 bits (AVX2 without VNNI) cannot saturate: 2·127·127 < 2¹⁵. The two norms are stored a
- * thousandth too large, far more than float32 can lose in these sums.
+ * thousandth too large; ‖f_j‖ also by 2⁻¹⁶·‖w_j‖, since rows that their codes hold exactly have f = 0 and would leave no
+ * room for what float32 loses in the first term and in the product itself.
  */
 import { ShapeError } from '../core/index.ts';
 
@@ -32,8 +33,9 @@ export const CODE_ZERO = 64;
 const CODE_LIMIT = 63;
 /** Largest |p|. */
 export const ACTIVATION_LIMIT = 127;
-/** Room for float32's rounding. */
+/** Room for float32's rounding: of the norms, and of the products as a share of ‖u‖·‖w_j‖. */
 const SAFETY = 1.001;
+const ROUNDING = 2 ** -16;
 
 /** Makes the bounds of a decoder, w as [V, H]. */
 export function termBounds(w: Float32Array, hiddenSize: number): TermBounds {
@@ -66,5 +68,5 @@ function quantiseRow(w: Float32Array, j: number, { hiddenSize, codes, scales, no
   }
   scales[j] = scale;
   norms[j] = Math.sqrt(norm2) * SAFETY;
-  errors[j] = Math.sqrt(error2) * SAFETY;
+  errors[j] = (Math.sqrt(error2) + ROUNDING * Math.sqrt(norm2)) * SAFETY;
 }

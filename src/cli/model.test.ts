@@ -1,0 +1,150 @@
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCommands } from '../../test/cli/fake-host.ts';
+import { goldenFolder } from '../../test/golden/model/fixtures.ts';
+import { openSafetensors, writeSafetensors } from '../model/index.ts';
+import { encodeCommand } from './encode.ts';
+import { modelCommand } from './model.ts';
+
+let folder: string;
+let output: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lzero-model-'));
+  output = join(folder, 'made');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const model = (...argv: string[]) => runCommands([modelCommand, encodeCommand], ['model', ...argv]);
+const encode = (...argv: string[]) => runCommands([modelCommand, encodeCommand], ['encode', ...argv, '--quiet']);
+
+/** Documents of different words, as calibration text. */
+function writeCorpus(numDocs: number): string {
+  const path = join(folder, 'corpus.jsonl');
+  const words = ['ocean', 'moon', 'tide', 'bread', 'yeast', 'chain', 'light', 'lens', 'time', 'water'];
+  const text = (i: number) => Array.from({ length: 12 }, (_, w) => words[(i * (w + 3)) % words.length]).join(' ');
+  writeFileSync(
+    path,
+    Array.from({ length: numDocs }, (_, i) => `${JSON.stringify({ _id: `${i}`, text: text(i) })}\n`).join(''),
+  );
+  return path;
+}
+
+/** The golden checkpoint without its MLM head. */
+async function headless(): Promise<string> {
+  const source = goldenFolder('tied');
+  const bare = join(folder, 'bare');
+  cpSync(source, bare, { recursive: true });
+  const file = await openSafetensors(join(source, 'model.safetensors'));
+  const names = [...file.tensors.keys()].filter((name) => name.startsWith('bert.'));
+  const tensors = await Promise.all(
+    names.map(async (name) => ({
+      name: name.replace('bert.', ''), // saved without the prefix, as encoders are
+      dtype: 'F32' as const,
+      shape: file.tensors.get(name)?.shape ?? [],
+      values: await file.readFloat32(name),
+    })),
+  );
+  await file.close();
+  await writeSafetensors(join(bare, 'model.safetensors'), tensors);
+  return bare;
+}
+
+describe('lzero model import', () => {
+  it('makes a folder whose vectors are those of the checkpoint', async () => {
+    const corpus = writeCorpus(6);
+    const bare = ['--model', goldenFolder('tied'), '--idf', 'none', '--activation', 'l0', '--prune', 'top-k:9'];
+    expect((await model('import', ...bare.slice(1, 2), '-o', output, ...bare.slice(2))).exitCode).toBe(0);
+    expect((await encode(corpus, '--model', output)).stdout).toBe((await encode(corpus, ...bare)).stdout);
+    expect(readFileSync(join(output, 'README.md'), 'utf8')).toContain('| activation | l0 |');
+  });
+
+  it('fixes the settings: options beside them are refused, another import may change them', async () => {
+    const corpus = writeCorpus(2);
+    await model('import', goldenFolder('tied'), '-o', output, '--idf', 'none');
+    expect(await encode(corpus, '--model', output, '--prune', 'top-k:1')).toMatchObject({ exitCode: 2 });
+    const other = join(folder, 'other');
+    expect((await model('import', output, '-o', other, '--prune', 'top-k:1')).exitCode).toBe(0);
+    const { stdout } = await encode(corpus, '--model', other);
+    expect(Object.keys(JSON.parse(stdout.split('\n')[0]).vector)).toHaveLength(1);
+  });
+
+  it('makes a head for a checkpoint without one only when told to, and the card says so', async () => {
+    const source = await headless();
+    const corpus = writeCorpus(30);
+    expect(await model('import', source, '-o', output, '--idf', 'none')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('--head tied --calibrate'),
+    });
+    expect(existsSync(output)).toBe(false);
+    const tied = ['import', source, '-o', output, '--idf', 'none', '--head', 'tied', '--calibrate', corpus];
+    expect((await model(...tied)).stdout).toContain('tied head calibrated on 30 documents');
+    expect(readFileSync(join(output, 'README.md'), 'utf8')).toContain('**not trained** (30 documents)');
+    expect((await encode(corpus, '--model', output)).exitCode).toBe(0);
+  });
+
+  it('writes half-size weights with --dtype fp16', async () => {
+    await model('import', goldenFolder('tied'), '-o', output, '--idf', 'none', '--dtype', 'fp16');
+    const file = await openSafetensors(join(output, 'model.safetensors'));
+    expect(new Set(Array.from(file.tensors.values(), ({ dtype }) => dtype))).toEqual(new Set(['F16']));
+    await file.close();
+  });
+
+  it.each([
+    [['--head', 'tied'], 2, 'go together'],
+    [['--idf', 'none', '--head', 'tied', '--calibrate', 'CORPUS'], 1, 'an MLM head of its own'],
+    [['--idf', 'missing.json'], 2, 'no such file'],
+    [[], 2, 'for another vocabulary'],
+  ])('refuses %j with exit code %i and leaves nothing behind', async (options, exitCode, words) => {
+    const corpus = writeCorpus(9);
+    const argv = options.map((option) => (option === 'CORPUS' ? corpus : option));
+    const result = await model('import', goldenFolder('tied'), '-o', output, ...argv);
+    expect(result).toMatchObject({ exitCode, stderr: expect.stringContaining(words) });
+    expect(existsSync(output)).toBe(false);
+  });
+
+  it('does not replace a folder unless forced', async () => {
+    const argv = ['import', goldenFolder('tied'), '-o', output, '--idf', 'none'];
+    await model(...argv);
+    expect(await model(...argv)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--force') });
+    expect((await model(...argv, '--force')).exitCode).toBe(0);
+  });
+});
+
+describe('lzero model info', () => {
+  it('shows the embedded model where none is named', async () => {
+    const { stdout } = await model('info', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ name: 'bow', settings: { kind: 'bow' }, vocabulary: 30522 });
+  });
+
+  it('shows sizes and head, and an identity that changes with the settings', async () => {
+    await model('import', goldenFolder('tied'), '-o', output, '--idf', 'none');
+    const other = join(folder, 'other');
+    await model('import', output, '-o', other, '--activation', 'l0');
+    const [a, b] = await Promise.all([output, other].map((path) => model('info', path, '--json')));
+    expect(JSON.parse(a.stdout)).toMatchObject({ head: 'mlm', activation: 'relu' });
+    expect(JSON.parse(a.stdout).identity).not.toBe(JSON.parse(b.stdout).identity);
+  });
+});
+
+describe('lzero model idf', () => {
+  it('weighs a token in half of the documents as the formula does, ln(1 + (N − df + ½)/(df + ½))', async () => {
+    const corpus = join(folder, 'docs.jsonl');
+    writeFileSync(corpus, '{"_id":"1","text":"moon moon"}\n{"_id":"2","text":"ocean"}\n');
+    const table = join(folder, 'idf.json');
+    expect((await model('idf', corpus, '-o', table)).stdout).toContain('weights from 2 documents');
+    expect(JSON.parse(readFileSync(table, 'utf8')).moon).toBeCloseTo(Math.log(1 + 1.5 / 1.5), 6);
+  });
+
+  it('blends with another table by its share', async () => {
+    const corpus = writeCorpus(5);
+    const [own, general, mixed] = ['own', 'general', 'mixed'].map((name) => join(folder, `${name}.json`));
+    await model('idf', corpus, '-o', own);
+    writeFileSync(general, JSON.stringify({ moon: 8 }));
+    await model('idf', corpus, '-o', mixed, '--blend', general, '--share', '0.25');
+    const read = (path: string): Record<string, number> => JSON.parse(readFileSync(path, 'utf8'));
+    expect(read(mixed).moon).toBeCloseTo(0.75 * read(own).moon + 0.25 * 8, 5);
+  });
+});

@@ -1,0 +1,143 @@
+import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { changeConfig, copyOfGolden, goldenFolder } from '../../test/golden/model/fixtures.ts';
+import { CheckpointError } from '../core/index.ts';
+import { Checkpoint, TIED, WORD_EMBEDDINGS } from './checkpoint.ts';
+import { loadModel } from './model.ts';
+import { openSafetensors } from './safetensors.ts';
+import { type TensorToWrite, writeSafetensors } from './safetensors-writer.ts';
+
+let copy: ReturnType<typeof copyOfGolden>;
+beforeEach(() => {
+  copy = copyOfGolden('untied');
+});
+afterEach(() => copy.remove());
+
+/** Writes the copy's weights again, changed. */
+async function rewrite(change: (tensors: Map<string, TensorToWrite>) => void): Promise<void> {
+  const path = join(copy.folder, 'model.safetensors');
+  const file = await openSafetensors(path);
+  const tensors = new Map<string, TensorToWrite>();
+  for (const [name, { shape }] of file.tensors)
+    tensors.set(name, { name, dtype: 'F32', shape, values: await file.readFloat32(name) });
+  await file.close();
+  change(tensors);
+  await writeSafetensors(path, tensors.values());
+}
+
+/** Opens the copy and closes it again. */
+async function opened<T>(use: (checkpoint: Checkpoint) => T | Promise<T>): Promise<T> {
+  const checkpoint = await Checkpoint.open(copy.folder);
+  try {
+    return await use(checkpoint);
+  } finally {
+    await checkpoint.close();
+  }
+}
+
+async function refusal(): Promise<Error> {
+  const error: unknown = await opened(() => undefined).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(CheckpointError);
+  return error instanceof Error ? error : new Error('opened');
+}
+
+/** Encodes one text with the copy: the way on which weights are read. */
+async function encodeWithCopy(): Promise<void> {
+  const model = await loadModel(copy.folder, { idf: 'none' });
+  try {
+    for await (const _ of model.encode([{ id: '0', text: 'a' }]));
+  } finally {
+    await model.close().catch(() => {});
+  }
+}
+
+describe('a checkpoint', () => {
+  it('has a decoder and bias of its own where they were saved untied', () =>
+    opened((checkpoint) => {
+      expect(checkpoint.head).toBe('mlm');
+      expect(checkpoint.decoderName).toBe('cls.predictions.decoder.weight');
+      expect(checkpoint.decoderBiasName).toBe('cls.predictions.decoder.bias');
+      expect(checkpoint.usedNames).toContain('cls.predictions.decoder.bias');
+    }));
+
+  it('decodes with its word embeddings and cls.predictions.bias where they are tied', async () => {
+    const checkpoint = await Checkpoint.open(goldenFolder('tied'));
+    expect(checkpoint.decoderName).toBe(WORD_EMBEDDINGS);
+    expect(checkpoint.decoderBiasName).toBe('cls.predictions.bias');
+    await checkpoint.close();
+  });
+
+  it('saved from BertModel, without "bert." and head, is read under the same names', async () => {
+    const before = await opened((checkpoint) => checkpoint.read(WORD_EMBEDDINGS));
+    await rewrite((tensors) => {
+      for (const [name, tensor] of [...tensors]) {
+        tensors.delete(name);
+        if (name.startsWith('bert.')) tensors.set(name, { ...tensor, name: name.slice('bert.'.length) });
+      }
+    });
+    await opened(async (checkpoint) => {
+      expect(checkpoint.head).toBe('none');
+      expect(checkpoint.names).toContain(WORD_EMBEDDINGS);
+      expect(await checkpoint.read(WORD_EMBEDDINGS)).toEqual(before);
+    });
+    await expect(encodeWithCopy()).rejects.toThrow('has no MLM head');
+  });
+});
+
+describe('a bad checkpoint is refused with CheckpointError', () => {
+  const MISSING = ['bert.encoder.layer.1.output.dense.weight', 'bert.embeddings.LayerNorm.bias', WORD_EMBEDDINGS];
+  it.each(MISSING)('without %s, which it names', async (name) => {
+    await rewrite((tensors) => tensors.delete(name));
+    expect((await refusal()).message).toMatch(/model\.safetensors: the tensor .* is missing/);
+  });
+
+  it('with a tensor of another shape: both shapes are named', async () => {
+    changeConfig(copy.folder, { intermediate_size: 25 });
+    expect((await refusal()).message).toContain(
+      'bert.encoder.layer.0.intermediate.dense.weight has shape [24, 16], config.json asks for [25, 16]',
+    );
+  });
+
+  it.each(['cls.predictions.decoder.weight', 'cls.predictions.decoder.bias'])('with %s too short', async (name) => {
+    await rewrite((tensors) => tensors.set(name, { name, dtype: 'F32', shape: [1], values: new Float32Array(1) }));
+    expect((await refusal()).message).toContain(`${name} has shape [1]`);
+  });
+
+  it('with a tied head that is not whole', async () => {
+    const bias = { name: TIED.bias, dtype: 'F32', shape: [277], values: new Float32Array(277) } as const;
+    await rewrite((tensors) => tensors.set(TIED.bias, bias));
+    expect((await refusal()).message).toContain(`${TIED.scale} is missing`);
+  });
+
+  it('with more layers in config.json than in the file', async () => {
+    changeConfig(copy.folder, { num_hidden_layers: 3 });
+    expect((await refusal()).message).toContain('bert.encoder.layer.2');
+  });
+
+  it('cut short by a byte', async () => {
+    const path = join(copy.folder, 'model.safetensors');
+    truncateSync(path, readFileSync(path).length - 1);
+    expect((await refusal()).message).toContain('model.safetensors');
+  });
+
+  it('that is another kind of file under its name', async () => {
+    writeFileSync(join(copy.folder, 'model.safetensors'), 'version https://git-lfs.github.com/spec/v1\noid sha256:…\n');
+    await refusal();
+  });
+
+  it.each(['config.json', 'model.safetensors'])('without %s', async (name) => {
+    rmSync(join(copy.folder, name));
+    expect((await refusal()).message).toContain(name);
+  });
+
+  it('with a NaN among its weights, when it is loaded to encode: tensor and place are named', async () => {
+    const path = join(copy.folder, 'model.safetensors');
+    const { offset } = await opened((checkpoint) => checkpoint.position('bert.encoder.layer.0.output.dense.bias'));
+    const bytes = readFileSync(path);
+    bytes.writeFloatLE(Number.NaN, offset + 8);
+    writeFileSync(path, bytes);
+    await expect(encodeWithCopy()).rejects.toThrow(CheckpointError);
+    await expect(encodeWithCopy()).rejects.toThrow(/layer\.0\.output\.dense\.bias.*value 2/);
+  });
+});
