@@ -12,6 +12,9 @@ import { WEIGHTS_FILE } from './checkpoint.ts';
 /** A document as the encoder reads it: token ids with [CLS] and [SEP]. */
 export type TokenIds = Int32Array;
 
+/** Told of a tensor by its name in the checkpoint. */
+type TensorVisitor = (name: string, values: Float32Array) => void;
+
 /** An engine session that knows how to give graphs the checkpoint's weights. Close it when done. */
 export class GraphRunner {
   readonly #session: Session;
@@ -19,11 +22,15 @@ export class GraphRunner {
   /** Tensors that the engine cannot map: not float32, or an engine without files. */
   readonly #inMemory: ReadonlyMap<string, Float32Array>;
 
-  /** Starts the engine and reads every weight once: damaged ones are found here, not as silent zeros later. */
-  static async start(checkpoint: Checkpoint): Promise<GraphRunner> {
+  /**
+   * Starts the engine and reads every weight once: damaged ones are found here, not as silent zeros later. `visit` sees
+   * each tensor while it is in memory.
+   */
+  static async start(checkpoint: Checkpoint, visit: TensorVisitor = () => {}): Promise<GraphRunner> {
     const session = await Session.start();
     try {
-      return new GraphRunner(session, checkpoint, await readWeights(checkpoint, session.engine === 'onnxruntime-node'));
+      const canMap = session.engine === 'onnxruntime-node';
+      return new GraphRunner(session, checkpoint, await readWeights(checkpoint, { canMap, visit }));
     } catch (error) {
       await session.close();
       throw error;
@@ -87,10 +94,14 @@ export class GraphRunner {
 }
 
 /** Reads and checks all tensors, one at a time; keeps those that the engine cannot take from the file. */
-async function readWeights(checkpoint: Checkpoint, canMap: boolean): Promise<Map<string, Float32Array>> {
+async function readWeights(
+  checkpoint: Checkpoint,
+  { canMap, visit }: { canMap: boolean; visit: TensorVisitor },
+): Promise<Map<string, Float32Array>> {
   const kept = new Map<string, Float32Array>();
   for (const name of checkpoint.usedNames) {
     const values = await checkpoint.read(name);
+    visit(name, values);
     if (!canMap || checkpoint.entry(name).dtype !== 'F32') kept.set(name, values);
   }
   return kept;

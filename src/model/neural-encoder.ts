@@ -10,6 +10,7 @@ import type { TokenIds } from './graph-runner.ts';
 import { GraphRunner } from './graph-runner.ts';
 import type { PruneRule } from './prune.ts';
 import { prune } from './prune.ts';
+import type { TermBounds } from './term-bounds.ts';
 import { termBounds } from './term-bounds.ts';
 
 /** What the model folder says about turning logits into weights. */
@@ -36,9 +37,10 @@ export class NeuralEncoder {
     let runner: GraphRunner | undefined;
     try {
       if (checkpoint.head === 'none') throw missingHead(folder);
-      runner = await GraphRunner.start(checkpoint);
-      const decoder = await checkpoint.read(checkpoint.decoderName);
-      const bounds = termBounds(decoder, checkpoint.config.hiddenSize);
+      let bounds: TermBounds | undefined;
+      runner = await GraphRunner.start(checkpoint, (name, values) => {
+        if (name === checkpoint.decoderName) bounds = termBounds(values, checkpoint.config.hiddenSize);
+      });
       await runner.load(documentGraph(checkpoint, runner.parameters, bounds));
       return new NeuralEncoder(checkpoint, runner, rules);
     } catch (error) {

@@ -125,6 +125,8 @@ type Filter = {
   readonly scales: Value;
   readonly norms: Value;
   readonly errors: Value;
+  /** What terms weigh that are not computed. */
+  readonly zeros: Value;
 };
 
 /** The bounds as constants of the graph, codes in tiles. */
@@ -136,7 +138,13 @@ function filterOf(g: GraphBuilder, { codes, scales, norms, errors, hiddenSize }:
     const data = codes.subarray(row * hiddenSize, (row + ROWS_PER_TILE) * hiddenSize);
     tiles.push(g.constant('codes', { dtype: 'uint8', shape: [data.length / hiddenSize, hiddenSize] }, data));
   }
-  return { tiles, scales: vector('scales', scales), norms: vector('norms', norms), errors: vector('errors', errors) };
+  return {
+    tiles,
+    scales: vector('scales', scales),
+    norms: vector('norms', norms),
+    errors: vector('errors', errors),
+    zeros: vector('zeros', new Float32Array(scales.length)),
+  };
 }
 
 /** Only the terms whose upper bound is above 0; the others are inactive for certain. */
@@ -147,10 +155,11 @@ function activeTerms(
 ): Value[] {
   const bound = add(g, upperBounds(g, document, filter), decoder.bias); // [V]
   const possible = g.node('Greater', [bound, g.scalar(0)], { dtype: 'bool', shape: bound.shape });
-  const terms = whereTrue(g, possible, 'C'); // [C]
+  // Never fewer than two: for a single row the engine sums in another order, and the last bits would depend on the
+  // filter. Terms 0 and 1 come along; if they are there already, the same value is written twice.
+  const terms = concat(g, [whereTrue(g, possible, 'possible'), g.ints(0, 1)], 'C'); // [C]
   const z = pooled(g, document, { weight: gather(g, decoder.weight, terms), bias: gather(g, decoder.bias, terms) });
-  const nothing = subtract(g, bound, bound); // zeros, [V]
-  const all = g.node('ScatterElements', [nothing, terms, z], bound, { attributes: { axis: 0 } });
+  const all = g.node('ScatterElements', [filter.zeros, terms, z], bound, { attributes: { axis: 0 } });
   return [all, shapeOf(g, terms, { start: 0, end: 1 })];
 }
 

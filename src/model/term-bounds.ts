@@ -36,6 +36,8 @@ export const ACTIVATION_LIMIT = 127;
 /** Room for float32's rounding: of the norms, and of the products as a share of ‖u‖·‖w_j‖. */
 const SAFETY = 1.001;
 const ROUNDING = 2 ** -16;
+/** Rows below this have no codes: their scale would be denormal and too coarse. All of such a row is rest. */
+const SMALLEST = 1e-30;
 
 /** Makes the bounds of a decoder, w as [V, H]. */
 export function termBounds(w: Float32Array, hiddenSize: number): TermBounds {
@@ -52,19 +54,23 @@ export function termBounds(w: Float32Array, hiddenSize: number): TermBounds {
   return bounds;
 }
 
+/** One term. Codes are rounded by cutting off the fraction of x/s + CODE_ZERO + ½, which is positive: twice as fast. */
 function quantiseRow(w: Float32Array, j: number, { hiddenSize, codes, scales, norms, errors }: TermBounds): void {
   const begin = j * hiddenSize;
+  const end = begin + hiddenSize;
   let largest = 0;
-  for (let h = 0; h < hiddenSize; h++) largest = Math.max(largest, Math.abs(w[begin + h]));
-  const scale = Math.fround(largest / CODE_LIMIT) || 1;
+  for (let i = begin; i < end; i++) largest = Math.max(largest, Math.abs(w[i]));
+  const scale = largest > SMALLEST ? Math.fround(largest / CODE_LIMIT) : 1;
+  const perStep = 1 / scale;
   let norm2 = 0;
   let error2 = 0;
-  for (let h = 0; h < hiddenSize; h++) {
-    const x = w[begin + h];
-    const code = Math.max(-CODE_LIMIT, Math.min(CODE_LIMIT, Math.round(x / scale)));
-    codes[begin + h] = code + CODE_ZERO;
+  for (let i = begin; i < end; i++) {
+    const x = w[i];
+    const code = Math.trunc(x * perStep + CODE_ZERO + 0.5);
+    const rest = x - (code - CODE_ZERO) * scale;
+    codes[i] = code;
     norm2 += x * x;
-    error2 += (x - code * scale) ** 2;
+    error2 += rest * rest;
   }
   scales[j] = scale;
   norms[j] = Math.sqrt(norm2) * SAFETY;
