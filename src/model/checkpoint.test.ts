@@ -48,7 +48,7 @@ async function encodeWithCopy(): Promise<void> {
   try {
     for await (const _ of model.encode([{ id: '0', text: 'a' }]));
   } finally {
-    await model.close().catch(() => {});
+    await model.close();
   }
 }
 

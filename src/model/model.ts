@@ -62,7 +62,8 @@ export class Model {
   async close(): Promise<void> {
     const encoder = this.#encoder;
     this.#encoder = undefined;
-    await (await encoder)?.close();
+    // One that failed to open has told so where it was asked for, and has nothing to close.
+    await (await encoder?.catch(() => undefined))?.close();
   }
 
   readonly #tokenise = (text: string): ModelInput => {

@@ -1,0 +1,63 @@
+/**
+ * lzero as a contender (contender.ts): `tsx bench/lib/ours.ts MODEL`. Requests:
+ *
+ *     {"kind": "batches", "ids": FILE}                 encodes batches of token ids, [[ids, …], …] as JSON
+ *     {"kind": "documents", "input": FILE}             encodes a JSON-lines file with model.encode()
+ */
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+import { documentText, readDocuments } from '../../src/data/index.ts';
+import { type DocumentToEncode, loadModel } from '../../src/model/index.ts';
+import { NeuralEncoder } from '../../src/model/neural-encoder.ts';
+
+const requestSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('batches'), ids: z.string() }),
+  z.object({ kind: z.literal('documents'), input: z.string() }),
+]);
+const idsSchema = z.array(z.array(z.array(z.int())));
+
+const [folder] = process.argv.slice(2);
+const model = await loadModel(folder);
+let encoder: NeuralEncoder | undefined;
+
+type Measured = { readonly ms: number; readonly activeTerms: number };
+
+/** Batches as they are, without tokenising or sorting: what PyTorch is given too. */
+async function encodeBatches(path: string): Promise<Measured> {
+  const { settings } = model;
+  if (settings.kind !== 'bert') throw new Error(`${folder} has no network`);
+  encoder ??= await NeuralEncoder.open(folder, { ...settings, droppedTerms: model.tokenizer.vocabulary.specialIds });
+  const batches = idsSchema
+    .parse(JSON.parse(readFileSync(path, 'utf8')))
+    .map((batch) => batch.map((ids) => Int32Array.from(ids)));
+  let [numTerms, numDocs] = [0, 0];
+  const start = performance.now();
+  for (const batch of batches) {
+    for (const { terms } of await encoder.encodeBatch(batch)) numTerms += terms.length;
+    numDocs += batch.length;
+  }
+  return { ms: performance.now() - start, activeTerms: numTerms / numDocs };
+}
+
+async function encodeDocuments(input: string): Promise<Measured> {
+  async function* texts(): AsyncGenerator<DocumentToEncode> {
+    for await (const document of readDocuments(input)) yield { id: document.id, text: documentText(document) };
+  }
+  let [numTerms, numDocs] = [0, 0];
+  const start = performance.now();
+  for await (const { vector } of model.encode(texts())) {
+    numTerms += vector.terms.length;
+    numDocs++;
+  }
+  return { ms: performance.now() - start, activeTerms: numTerms / numDocs };
+}
+
+console.log(JSON.stringify({ ready: true }));
+for await (const line of createInterface({ input: process.stdin })) {
+  const request = requestSchema.parse(JSON.parse(line));
+  const answer = request.kind === 'batches' ? await encodeBatches(request.ids) : await encodeDocuments(request.input);
+  console.log(JSON.stringify(answer));
+}
+await encoder?.close();
+await model.close();

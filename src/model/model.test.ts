@@ -1,0 +1,82 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { collect, copyOfGolden, encodeAll, golden, goldenFolder } from '../../test/golden/model/fixtures.ts';
+import { ConfigError } from '../core/index.ts';
+import { loadModel } from './model.ts';
+import { formatSettings } from './settings.ts';
+
+const copy = copyOfGolden('untied');
+afterAll(() => copy.remove());
+
+describe('a model', () => {
+  it('starts its engine again when it is used after being closed, and may be closed twice', async () => {
+    const model = await loadModel(goldenFolder('untied'), { idf: 'none' });
+    const before = await encodeAll(model, golden.texts);
+    await model.close();
+    await model.close();
+    expect(await encodeAll(model, golden.texts)).toEqual(before);
+    await model.close();
+  });
+
+  it('prunes by its rule, after the activation: top-k 5 keeps five of each vector', async () => {
+    const [whole, pruned] = [
+      await loadModel(goldenFolder('untied'), { idf: 'none', activation: 'l0' }),
+      await loadModel(goldenFolder('untied'), { idf: 'none', activation: 'l0', prune: { rule: 'top-k', k: 5 } }),
+    ];
+    const [all, few] = [await encodeAll(whole, golden.texts), await encodeAll(pruned, golden.texts)];
+    await whole.close();
+    await pruned.close();
+    all.forEach(({ vector }, i) => {
+      const best = vector.weights.toSorted().toReversed().slice(0, 5);
+      expect(few[i].vector.weights.toSorted().toReversed()).toEqual(best);
+    });
+  });
+
+  it('reads as many tokens as its encode length says: 4 tokens are [CLS] a b [SEP]', async () => {
+    const model = await loadModel(goldenFolder('tied'), { idf: 'none', encodeLength: 4 });
+    const [long, short] = await encodeAll(model, ['the river was cold', 'the river']);
+    await model.close();
+    expect(long).toMatchObject({ numTokens: 6, truncated: true });
+    expect(short).toMatchObject({ numTokens: 4, truncated: false });
+    expect(long.vector).toEqual(short.vector);
+  });
+
+  it('refuses an encode length beyond its positions', async () => {
+    await expect(loadModel(goldenFolder('untied'), { idf: 'none', encodeLength: 49 })).rejects.toThrow(
+      'encode length 49 is more than the 48 positions',
+    );
+  });
+
+  it('with lzero.json takes its settings from there, and no others', async () => {
+    const settings = {
+      format: 1,
+      kind: 'bert',
+      name: 'copy',
+      activation: 'l0-2',
+      encodeLength: 48,
+      prune: { rule: 'none' },
+      specialTokens: 'drop',
+      idf: 'none',
+      source: 'a test',
+    } as const;
+    writeFileSync(join(copy.folder, 'lzero.json'), formatSettings(settings));
+    await expect(loadModel(copy.folder, { activation: 'relu' })).rejects.toThrow(ConfigError);
+    const model = await loadModel(copy.folder);
+    const [{ vector }] = await encodeAll(model, golden.texts.slice(0, 1));
+    await model.close();
+    expect(vector.weights[0]).toBeCloseTo(golden.models[2].vectors[0].weights[2][0], 5);
+  });
+});
+
+describe('the embedded model', () => {
+  it('needs no engine: every token weighs 1, once, special tokens never', async () => {
+    const model = await loadModel();
+    const [{ vector, truncated }] = await collect(model.encode([{ id: '0', text: 'The cat, the CAT! [SEP]' }]));
+    const tokens = [...vector.terms].map((term) => model.tokenizer.vocabulary.tokens[term]);
+    expect(tokens.toSorted()).toEqual(['!', ',', 'cat', 'the']);
+    expect([...vector.weights]).toEqual([1, 1, 1, 1]);
+    expect(truncated).toBe(false);
+    await model.close();
+  });
+});
