@@ -61,7 +61,7 @@ export type PooledLogits = {
 };
 
 /** Rows of the decoder per integer product: its result stays in the second-level cache. */
-const ROWS_PER_TILE = 4096;
+const ROWS_PER_TILE = 2048;
 
 /** Appends the head. With bounds, the graph gets a bool input `filter` that says whether to use them. */
 export function sparseHead(g: GraphBuilder, inputs: HeadInputs, decoder: Decoder): PooledLogits {
