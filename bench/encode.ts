@@ -15,20 +15,22 @@
  *     start        one document, from process start to the vector, page cache warm         ≤ 1.5 s
  *
  * Each contender has a process of its own; they take turns round by round, so that a slow minute of the machine hits all.
- * The first round warms up and is not counted. Nothing else should run on the machine: the load is printed.
+ * Peers are tried with 1, 2, 4 … threads up to the number of cores, and the fastest setting is compared. The first round
+ * warms up and is not counted. Nothing else should run on the machine: the load is printed.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Random } from '../src/core/index.ts';
-import { documentText, readDocuments } from '../src/data/index.ts';
+import { documentTexts, readDocuments } from '../src/data/index.ts';
 import { importModel, loadModel } from '../src/model/index.ts';
 import { runLzero } from './lib/command-line.ts';
 import { type Answer, Contender } from './lib/contender.ts';
 import { circumstances, describe } from './lib/machine.ts';
-import { formatSpread, median, type Spread, spread } from './lib/statistics.ts';
+import { atLeast, atMost, type Part, printPart, type Row, writeResults } from './lib/report.ts';
+import { median, spread } from './lib/statistics.ts';
 
 const PARTS = ['batches', 'splade-tiny', 'minilm', 'memory', 'start'] as const;
 const PEERS = resolve(import.meta.dirname, 'peers');
@@ -40,17 +42,6 @@ const WARM_UP_DOCUMENTS = 64;
 const LIBRARY = 'lzero, library';
 const COMMAND = 'lzero, command (start-up included)';
 const PEER = 'SparseEncoder.encode';
-
-/** A row of the result. */
-type Row = {
-  readonly name: string;
-  readonly unit: string;
-  readonly value: Spread;
-  readonly activeTerms?: number | undefined;
-};
-/** A claim and its bar. */
-type Ratio = { readonly claim: string; readonly value: number; readonly bar: string; readonly reached: boolean };
-type Part = { readonly title: string; readonly rows: readonly Row[]; readonly ratios: readonly Ratio[] };
 
 type Setting = {
   readonly scratch: string;
@@ -96,72 +87,100 @@ function speedUp(results: ReadonlyMap<string, readonly Answer[]>, ours: string, 
   return median((results.get(ours) ?? []).map(({ ms }, round) => peers[round].ms / ms));
 }
 
-function atLeast(claim: string, value: number, bar: number): Ratio {
-  return { claim, value, bar: `≥ ${bar}×`, reached: value >= bar };
+/** A program and its arguments. */
+type Command = readonly string[];
+
+function ourCommand(model: string): Command {
+  const script = resolve(import.meta.dirname, 'lib/ours.ts');
+  return [process.execPath, '--import', import.meta.resolve('tsx'), script, model];
 }
 
-function ourContender(model: string): Promise<Contender> {
-  const script = resolve(import.meta.dirname, 'lib/ours.ts');
-  return Contender.start('lzero', [process.execPath, '--import', import.meta.resolve('tsx'), script, model]);
+/** A script of bench/peers, where there is a Python for it. */
+function peerCommand(python: string | undefined, script: string, model: string): Command | undefined {
+  return python ? [python, '-B', join(PEERS, script), model] : undefined;
+}
+
+/** Starts ours and, if there is one, the peer, and ends their processes whatever happens. */
+async function withContenders<T>(
+  commands: { readonly ours: Command; readonly peer: Command | undefined },
+  use: (contenders: { readonly ours: Contender; readonly peer: Contender | undefined }) => Promise<T>,
+): Promise<T> {
+  const running: Contender[] = [];
+  const start = async (name: string, command: Command): Promise<Contender> => {
+    const contender = await Contender.start(name, command);
+    running.push(contender);
+    return contender;
+  };
+  try {
+    const ours = await start('lzero', commands.ours);
+    const peer = commands.peer && (await start('the peer', commands.peer));
+    return await use({ ours, peer });
+  } finally {
+    for (const contender of running) contender.close();
+  }
 }
 
 async function batchesPart({ scratch, weights, corpus, python, rounds }: Setting): Promise<Part> {
   const tied = join(scratch, 'minilm-tied-128'); // calibrated at the length that is measured: 200 terms
   await importTied(tied, { weights, corpus, encodeLength: BATCH_TOKENS });
   const ids = await writeBatches(join(scratch, 'batches.json'), tied, corpus);
-  const ours = await ourContender(tied);
-  const torch = python
-    ? await Contender.start('PyTorch', [python, '-B', join(PEERS, 'pytorch_batches.py'), tied])
-    : undefined;
-  const turns: Turn[] = [{ name: 'lzero', measure: () => ours.measure({ kind: 'batches', ids }) }];
-  const best = new Map<string, string>();
-  if (torch) {
-    const peers: Readonly<Record<string, readonly string[]>> = {
-      usual: ['usual'],
-      tuned: ['max-first', 'per-document', 'per-document-transposed'],
+  const commands = { ours: ourCommand(tied), peer: peerCommand(python, 'pytorch_batches.py', tied) };
+  return await withContenders(commands, async ({ ours, peer: torch }) => {
+    const usual = torch && (await bestVariant(torch, { kind: 'usual', variants: ['usual'], ids }));
+    const tunedVariants = ['max-first', 'per-document', 'per-document-transposed'];
+    const tuned = torch && (await bestVariant(torch, { kind: 'tuned', variants: tunedVariants, ids }));
+    const turns: Turn[] = [{ name: 'lzero', measure: () => ours.measure({ kind: 'batches', ids }) }];
+    for (const turn of [usual, tuned]) if (turn) turns.push(turn);
+    const results = await takeTurns(turns, rounds);
+    return {
+      title: `MiniLM with tied head, ${BATCH_DOCUMENTS} × ${BATCH_TOKENS} tokens`,
+      rows: rateRows(results, NUM_BATCHES * BATCH_DOCUMENTS),
+      claims: [
+        ...(usual ? [atLeast('against the usual PyTorch code', speedUp(results, 'lzero', usual.name), 1.6)] : []),
+        ...(tuned ? [atLeast('against hand-tuned PyTorch', speedUp(results, 'lzero', tuned.name), 1.3)] : []),
+      ],
     };
-    for (const [kind, variants] of Object.entries(peers)) {
-      const turn = await bestSetting(torch, { kind, variants, ids });
-      best.set(kind, turn.name);
-      turns.push(turn);
-    }
-  }
-  const results = await takeTurns(turns, rounds);
-  ours.close();
-  torch?.close();
-  const [usual, tuned] = [best.get('usual'), best.get('tuned')];
-  return {
-    title: `MiniLM with tied head, ${BATCH_DOCUMENTS} × ${BATCH_TOKENS} tokens`,
-    rows: rateRows(results, NUM_BATCHES * BATCH_DOCUMENTS),
-    ratios: [
-      ...(usual ? [atLeast('against the usual PyTorch code', speedUp(results, 'lzero', usual), 1.6)] : []),
-      ...(tuned ? [atLeast('against hand-tuned PyTorch', speedUp(results, 'lzero', tuned), 1.3)] : []),
-    ],
-  };
+  });
 }
 
-/** Tries a peer's variants with 1 and 2 threads, twice each, and keeps the fastest. */
-async function bestSetting(
+/** Tries the variants of PyTorch code with each number of threads and keeps the fastest. */
+async function bestVariant(
   torch: Contender,
   { kind, variants, ids }: { kind: string; variants: readonly string[]; ids: string },
 ): Promise<Turn> {
+  const turns = variants.flatMap((variant) =>
+    threadCounts().map((threads) => ({
+      name: `PyTorch ${kind} (${variant}, threads ${threads})`,
+      measure: () => torch.measure({ ids, variant, threads }),
+    })),
+  );
+  return await fastest(turns);
+}
+
+/** Measures each twice, warming up, and keeps the one with the shortest time. */
+async function fastest(turns: readonly Turn[]): Promise<Turn> {
   const tried: { turn: Turn; ms: number }[] = [];
-  for (const variant of variants) {
-    for (const threads of [1, 2]) {
-      const measure = () => torch.measure({ ids, variant, threads });
-      const ms = Math.min((await measure()).ms, (await measure()).ms);
-      tried.push({ turn: { name: `PyTorch ${kind} (${variant}, threads ${threads})`, measure }, ms });
-    }
+  for (const turn of turns) {
+    const ms = Math.min((await turn.measure(true)).ms, (await turn.measure(true)).ms);
+    tried.push({ turn, ms });
   }
   return tried.reduce((a, b) => (b.ms < a.ms ? b : a)).turn;
+}
+
+/** Numbers of threads to try for a peer: 1, 2, 4 … below the number of cores, and all of them. */
+function threadCounts(): number[] {
+  const most = availableParallelism();
+  const counts: number[] = [];
+  for (let threads = 1; threads < most; threads *= 2) counts.push(threads);
+  return [...counts, most];
 }
 
 /** Token ids of documents that fill 128 tokens, as [[ids × 16] × 4] in a JSON file. */
 async function writeBatches(path: string, model: string, corpus: string): Promise<string> {
   const { tokenizer } = await loadModel(model);
   const full: number[][] = [];
-  for await (const document of readDocuments(corpus)) {
-    const { ids } = tokenizer.encodeForModel(documentText(document), BATCH_TOKENS);
+  for await (const { text } of documentTexts(readDocuments(corpus))) {
+    const { ids } = tokenizer.encodeForModel(text, BATCH_TOKENS);
     if (ids.length === BATCH_TOKENS) full.push(Array.from(ids));
     if (full.length === NUM_BATCHES * BATCH_DOCUMENTS) break;
   }
@@ -174,28 +193,38 @@ async function writeBatches(path: string, model: string, corpus: string): Promis
 
 async function collectionPart(setting: Setting, name: string, checkpoint: string): Promise<Part> {
   const { scratch, corpus, warmUpCorpus, python, rounds } = setting;
-  const ours = await ourContender(checkpoint);
-  const peerCommand = [python ?? '', '-B', join(PEERS, 'sparse_encoder.py'), checkpoint];
-  const peer = python ? await Contender.start('SparseEncoder', peerCommand) : undefined;
   const input = (warmUp: boolean): string => (warmUp ? warmUpCorpus : corpus);
   const output = join(scratch, 'vectors.jsonl');
   const callCommand = async (warmUp: boolean): Promise<Answer> => {
     const { ms } = await runLzero(['encode', input(warmUp), '-o', output, '--model', checkpoint, '--force']);
     return { ms };
   };
-  const turns: Turn[] = [
-    { name: LIBRARY, measure: (warmUp) => ours.measure({ kind: 'documents', input: input(warmUp) }) },
-    { name: COMMAND, measure: callCommand },
-    ...(peer ? [{ name: PEER, measure: (warmUp: boolean) => peer.measure({ input: input(warmUp) }) }] : []),
-  ];
-  const results = await takeTurns(turns, rounds);
-  ours.close();
-  peer?.close();
-  const ratios = (peer ? [LIBRARY, COMMAND] : []).map((us) =>
-    atLeast(`${us}, against ${PEER}`, speedUp(results, us, PEER), 2),
-  );
-  const title = `${name}, first ${COLLECTION_DOCUMENTS} SciFact documents`;
-  return { title, rows: rateRows(results, COLLECTION_DOCUMENTS), ratios };
+  const commands = { ours: ourCommand(checkpoint), peer: peerCommand(python, 'sparse_encoder.py', checkpoint) };
+  return await withContenders(commands, async ({ ours, peer }) => {
+    const encoder = peer && (await bestEncoder(peer, input));
+    const turns: Turn[] = [
+      { name: LIBRARY, measure: (warmUp) => ours.measure({ kind: 'documents', input: input(warmUp) }) },
+      { name: COMMAND, measure: callCommand },
+      ...(encoder ? [encoder] : []),
+    ];
+    const results = await takeTurns(turns, rounds);
+    return {
+      title: `${name}, first ${COLLECTION_DOCUMENTS} SciFact documents`,
+      rows: rateRows(results, COLLECTION_DOCUMENTS),
+      claims: encoder
+        ? [LIBRARY, COMMAND].map((us) => atLeast(`${us}, against ${PEER}`, speedUp(results, us, encoder.name), 2))
+        : [],
+    };
+  });
+}
+
+/** SparseEncoder with the number of threads that is fastest on the few documents of the warm-up. */
+async function bestEncoder(peer: Contender, input: (warmUp: boolean) => string): Promise<Turn> {
+  const turns = threadCounts().map((threads) => ({
+    name: `${PEER} (threads ${threads})`,
+    measure: (warmUp: boolean) => peer.measure({ input: input(warmUp), threads }),
+  }));
+  return await fastest(turns);
 }
 
 /** MiniLM's encoder with a random, calibrated MLM head, which both sides can load (bench/peers/calibrated_mlm.py). */
@@ -222,14 +251,14 @@ async function memoryPart({ scratch, tied, corpus }: Setting): Promise<Part> {
   return {
     title: 'MiniLM, 400 documents of 3…512 tokens, peak resident memory of the command',
     rows: [{ name: 'lzero, command', unit: 'GB', value: spread([gigabytes]) }],
-    ratios: [{ claim: 'peak memory', value: gigabytes, bar: '≤ 0.7 GB', reached: gigabytes <= 0.7 }],
+    claims: [atMost('peak memory', gigabytes, { limit: 0.7, unit: 'GB' })],
   };
 }
 
-/** A quarter empty, a quarter beyond 512 tokens, the rest anything between. */
+/** A quarter of one word, a quarter beyond 512 tokens, the rest anything between. */
 async function writeMixedLengths(path: string, corpus: string): Promise<void> {
   const words: string[] = [];
-  for await (const document of readDocuments(corpus)) words.push(...documentText(document).split(/\s+/));
+  for await (const { text } of documentTexts(readDocuments(corpus))) words.push(...text.split(/\s+/));
   const random = new Random(5);
   const lines = Array.from({ length: 400 }, (_, i) => {
     const length = [1, 600, 1 + random.below(400), 1 + random.below(60)][i % 4];
@@ -250,22 +279,11 @@ async function startPart({ scratch, tied, rounds }: Setting): Promise<Part> {
     const { firstByteMs = Number.NaN } = await runLzero(['encode', input, '--model', tied]);
     if (round > 0) seconds.push(firstByteMs / 1000);
   }
-  const value = median(seconds);
   return {
     title: 'MiniLM, one document, from process start to its vector on stdout',
     rows: [{ name: 'lzero, command', unit: 's', value: spread(seconds) }],
-    ratios: [{ claim: 'first vector', value, bar: '≤ 1.5 s', reached: value <= 1.5 }],
+    claims: [atMost('first vector', median(seconds), { limit: 1.5, unit: 's' })],
   };
-}
-
-function print({ title, rows, ratios }: Part): void {
-  console.log(`\n${title}`);
-  for (const { name, unit, value, activeTerms } of rows) {
-    const terms = activeTerms === undefined ? '' : `  ${activeTerms.toFixed(1)} terms a document`;
-    console.log(`  ${name.padEnd(48)} ${formatSpread(value, 2)} ${unit}${terms}`);
-  }
-  for (const { claim, value, bar, reached } of ratios)
-    console.log(`  → ${claim}: ${value.toFixed(2)}  (bar ${bar}: ${reached ? 'reached' : 'MISSED'})`);
 }
 
 /** MiniLM with a tied head, calibrated on the corpus. */
@@ -274,7 +292,7 @@ async function importTied(
   { weights, corpus, encodeLength }: { weights: string; corpus: string; encodeLength?: number },
 ): Promise<void> {
   async function* texts(): AsyncGenerator<string> {
-    for await (const document of readDocuments(corpus)) yield documentText(document);
+    for await (const { text } of documentTexts(readDocuments(corpus))) yield text;
   }
   await importModel({ source: join(weights, 'minilm-l6'), output, head: 'tied', calibration: texts(), encodeLength });
 }
@@ -303,18 +321,21 @@ async function main(): Promise<void> {
   const wanted: readonly string[] = values.only?.split(',') ?? PARTS;
   const unknown = wanted.filter((part) => !PARTS.some((known) => known === part));
   if (unknown.length > 0) throw new Error(`--only knows ${PARTS.join(', ')}, not ${unknown.join(', ')}`);
+  const rounds = Number(values.rounds);
+  if (!Number.isInteger(rounds) || rounds < 1)
+    throw new Error(`--rounds is a whole number from 1, not ${values.rounds}`);
   const where = await circumstances();
   console.log(describe(where));
   if (!python) console.log('peers and the part minilm skipped: LZERO_PYTHON is not set (bench/peers/README.md)');
   const scratch = mkdtempSync(join(tmpdir(), 'lzero-bench-'));
   const parts: Part[] = [];
   const report = (part: Part): void => {
-    print(part);
+    printPart(part);
     parts.push(part);
   };
   try {
     const prepared = await prepare(scratch, data, weights);
-    const setting: Setting = { scratch, weights, python, rounds: Number(values.rounds), ...prepared };
+    const setting: Setting = { scratch, weights, python, rounds, ...prepared };
     if (wanted.includes('batches')) report(await batchesPart(setting));
     if (wanted.includes('splade-tiny'))
       report(await collectionPart(setting, 'splade-tiny', join(weights, 'splade-tiny')));
@@ -325,7 +346,7 @@ async function main(): Promise<void> {
   } finally {
     rmSync(scratch, { recursive: true });
   }
-  if (values.json) writeFileSync(values.json, `${JSON.stringify({ ...where, parts }, undefined, 2)}\n`);
+  if (values.json) writeResults(values.json, where, parts);
 }
 
 await main();

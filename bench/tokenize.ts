@@ -1,14 +1,17 @@
 /**
- * Speed of tokenising and of encoding queries: ours against @huggingface/tokenizers, by turns in one process.
+ * Speed of tokenising and of encoding queries: ours against @huggingface/tokenizers, by turns in one process; and the
+ * size of the compact query side.
  *
- *     npx tsx bench/tokenize.ts [DATA]
+ *     npx tsx bench/tokenize.ts [DATA] [--json results.json]
  *
  * Queries are ten words long. With DATA (the unpacked real data) they are made from MS MARCO's queries and the documents
- * are SciFact's; without it both are words drawn from the vocabulary with a fixed seed. The bar: at most 30 µs a query.
+ * are SciFact's, and the size is also that of MS MARCO's IDF table; without it both are words drawn from the vocabulary
+ * with a fixed seed. The bars: at most 30 µs a query, at most 90 KB gzip under the sorted numbering.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { cpus, loadavg } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { Tokenizer as Library } from '@huggingface/tokenizers';
 import { z } from 'zod';
 import { Random } from '../src/core/index.ts';
@@ -18,12 +21,18 @@ import {
   encodeQuery,
   encodeQuerySide,
   parseIdf,
+  type QuerySide,
   type Tokenizer,
 } from '../src/text/index.ts';
+import { circumstances, describe } from './lib/machine.ts';
+import { atMost, type Part, printPart, writeResults } from './lib/report.ts';
+import { spread } from './lib/statistics.ts';
 
 const MODEL = resolve(import.meta.dirname, '../models/bow');
 const QUERY_WORDS = 10;
 const BAR_US = 30;
+const BAR_KB = 90;
+const START_ROUNDS = 5;
 const ROUNDS = 15;
 const WARM_UP_ROUNDS = 3;
 
@@ -64,10 +73,12 @@ function inTens(words: readonly string[]): string[] {
 }
 
 type Contender = { readonly name: string; run(text: string): number };
+/** Milliseconds of each round, and the sum of what one round returned, so that nothing is skipped. */
+type Rounds = { readonly ms: number[]; sum: number };
 
-/** Milliseconds of each round for each contender, by turns; what they return is summed so that nothing is skipped. */
-function race(contenders: readonly Contender[], texts: readonly string[]): Map<string, { ms: number[]; sum: number }> {
-  const results = new Map(contenders.map(({ name }) => [name, { ms: [] as number[], sum: 0 }]));
+/** All contenders by turns, after a warm-up. */
+function race(contenders: readonly Contender[], texts: readonly string[]): Map<string, Rounds> {
+  const results = new Map<string, Rounds>(contenders.map(({ name }) => [name, { ms: [], sum: 0 }]));
   for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
     for (const { name, run } of contenders) {
       const start = performance.now();
@@ -81,80 +92,109 @@ function race(contenders: readonly Contender[], texts: readonly string[]): Map<s
   return results;
 }
 
-function quantile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.round(share * (sorted.length - 1))];
+/** From the files of a model, or from the compact query side, to the first query. */
+async function startPart(): Promise<Part> {
+  const fromFiles: number[] = [];
+  const fromPacked: number[] = [];
+  const packed = encodeQuerySide(await embeddedSide(), { numbering: 'sorted' });
+  for (let round = 0; round < START_ROUNDS; round++) {
+    const start = performance.now();
+    await embeddedSide();
+    fromFiles.push(performance.now() - start);
+    const unpackStart = performance.now();
+    decodeQuerySide(packed);
+    fromPacked.push(performance.now() - unpackStart);
+  }
+  const rows = [
+    { name: 'vocab.txt and idf.json', unit: 'ms', value: spread(fromFiles) },
+    { name: 'compact query side', unit: 'ms', value: spread(fromPacked) },
+  ];
+  return { title: 'Start', rows, claims: [] };
 }
 
-function spread(values: readonly number[], digits: number): string {
-  const [low, median, high] = [0, 0.5, 1].map((share) => quantile(values, share).toFixed(digits));
-  return `median ${median} (${low} … ${high})`;
+async function embeddedSide(): Promise<QuerySide> {
+  const tokenizer = await createTokenizer({ vocabTxt: readFileSync(join(MODEL, 'vocab.txt'), 'utf8'), label: MODEL });
+  return { tokenizer, idf: parseIdf(readFileSync(join(MODEL, 'idf.json'), 'utf8'), tokenizer.vocabulary, 'idf.json') };
 }
 
-function printMachine(): void {
-  const info = existsSync('/proc/cpuinfo') ? readFileSync('/proc/cpuinfo', 'utf8') : '';
-  const flags = (/^flags\s*:(.*)$/m.exec(info)?.[1] ?? '')
-    .split(' ')
-    .filter((flag) => /^(sse4_2|avx|fma|amx)/.test(flag));
-  console.log(
-    `${new Date().toISOString()}  Node ${process.version}  ${cpus()[0]?.model ?? 'unknown CPU'} × ${cpus().length}`,
+/** Bytes of the compact query side, raw and gzip, under both numberings. 1 KB = 1,000 bytes. */
+function sizePart(table: string, side: QuerySide): Part {
+  const sizes = (['sorted', 'vocabulary'] as const).map((numbering) => {
+    const bytes = encodeQuerySide(side, { numbering });
+    return { numbering, raw: bytes.length / 1000, gzip: gzipSync(bytes, { level: 9 }).length / 1000 };
+  });
+  const rows = sizes.flatMap(({ numbering, raw, gzip }) => [
+    { name: `numbering '${numbering}', raw`, unit: 'KB', value: spread([raw]) },
+    { name: `numbering '${numbering}', gzip`, unit: 'KB', value: spread([gzip]) },
+  ]);
+  const claims = [atMost("numbering 'sorted', gzip", sizes[0].gzip, { limit: BAR_KB, unit: 'KB' })];
+  return { title: `Size of the compact query side, ${table}`, rows, claims };
+}
+
+function queryPart(side: QuerySide, library: Library, { queries, from }: Texts): Part {
+  const ours = 'query vector, ours';
+  const results = race(
+    [
+      { name: ours, run: (text) => encodeQuery(side, text).vector.terms.length },
+      { name: 'tokens only, ours', run: (text) => side.tokenizer.encode(text).length },
+      { name: 'tokens only, library', run: (text) => libraryIds(library, text).length },
+    ],
+    queries,
   );
-  console.log(`CPU flags: ${flags.join(' ') || 'unknown'}; load ${loadavg()[0].toFixed(2)}; ${ROUNDS} rounds by turns`);
+  const rows = [...results].map(([name, { ms }]) => ({
+    name,
+    unit: 'µs',
+    value: spread(ms.map((time) => (time * 1000) / queries.length)),
+  }));
+  const claims = rows
+    .filter(({ name }) => name === ours)
+    .map(({ name, value }) => atMost(name, value.median, { limit: BAR_US, unit: 'µs' }));
+  return { title: `Queries of ten words, ${queries.length} a round, ${from}`, rows, claims };
+}
+
+function documentPart({ tokenizer }: QuerySide, library: Library, { documents, from }: Texts): Part {
+  const results = race(
+    [
+      { name: 'ours', run: (text) => tokenizer.encode(text).length },
+      { name: 'library', run: (text) => libraryIds(library, text).length },
+    ],
+    documents,
+  );
+  const rows = [...results].map(([name, { ms, sum }]) => ({
+    name: `${name} (${sum} tokens)`,
+    unit: 'million tokens/s',
+    value: spread(ms.map((time) => sum / time / 1000)),
+  }));
+  return { title: `Documents, ${documents.length} a round, ${from}`, rows, claims: [] };
+}
+
+function libraryIds(library: Library, text: string): number[] {
+  return library.encode(text, { add_special_tokens: false }).ids;
 }
 
 async function main(): Promise<void> {
-  const vocabTxt = readFileSync(join(MODEL, 'vocab.txt'), 'utf8');
-  const idfJson = readFileSync(join(MODEL, 'idf.json'), 'utf8');
-  printMachine();
-  const start = performance.now();
-  const tokenizer = await createTokenizer({ vocabTxt, label: MODEL });
-  const idf = parseIdf(idfJson, tokenizer.vocabulary, 'idf.json');
-  console.log(`start from vocab.txt and idf.json: ${(performance.now() - start).toFixed(0)} ms`);
-  const packed = encodeQuerySide({ tokenizer, idf }, { numbering: 'sorted' });
-  const unpackStart = performance.now();
-  decodeQuerySide(packed);
-  console.log(`start from the compact query side: ${(performance.now() - unpackStart).toFixed(0)} ms`);
-
-  const library = new Library(libraryJson(tokenizer), {});
-  const libraryIds = (text: string): number[] => library.encode(text, { add_special_tokens: false }).ids;
-  const { queries, documents, from } = process.argv[2] ? realTexts(process.argv[2]) : drawnTexts(tokenizer);
-  console.log(`texts: ${from}`);
-  printQueries(
-    race(
-      [
-        { name: 'query vector, ours', run: (text) => encodeQuery({ tokenizer, idf }, text).vector.terms.length },
-        { name: 'tokens only, ours', run: (text) => tokenizer.encode(text).length },
-        { name: 'tokens only, library', run: (text) => libraryIds(text).length },
-      ],
-      queries,
-    ),
-    queries.length,
-  );
-  printDocuments(
-    race(
-      [
-        { name: 'ours', run: (text) => tokenizer.encode(text).length },
-        { name: 'library', run: (text) => libraryIds(text).length },
-      ],
-      documents,
-    ),
-  );
-}
-
-function printQueries(results: ReturnType<typeof race>, numQueries: number): void {
-  console.log(`µs per query of ten words (${numQueries} queries a round; bar ${BAR_US}):`);
-  for (const [name, { ms }] of results) {
-    const us = ms.map((time) => (time * 1000) / numQueries);
-    console.log(`  ${name.padEnd(22)} ${spread(us, 2)}`);
+  const { values, positionals } = parseArgs({ options: { json: { type: 'string' } }, allowPositionals: true });
+  if (positionals.length > 1) throw new Error(`expected one folder of data, got ${positionals.join(', ')}`);
+  const [data] = positionals;
+  const where = await circumstances();
+  console.log(`${describe(where)}\n${ROUNDS} rounds by turns: median (least … most)`);
+  const parts: Part[] = [];
+  const report = (part: Part): void => {
+    printPart(part);
+    parts.push(part);
+  };
+  const side = await embeddedSide();
+  const library = new Library(libraryJson(side.tokenizer), {});
+  const texts = data ? realTexts(data) : drawnTexts(side.tokenizer);
+  report(await startPart());
+  report(sizePart('embedded table', side));
+  if (data) {
+    const idf = parseIdf(readFileSync(join(data, 'idf.json'), 'utf8'), side.tokenizer.vocabulary, 'idf.json');
+    report(sizePart("MS MARCO's table", { ...side, idf }));
   }
-}
-
-function printDocuments(results: ReturnType<typeof race>): void {
-  console.log('million tokens per second, documents:');
-  for (const [name, { ms, sum }] of results) {
-    const rate = ms.map((time) => sum / time / 1000);
-    console.log(`  ${name.padEnd(22)} ${spread(rate, 2)}  (${sum} tokens)`);
-  }
+  report(queryPart(side, library, texts));
+  report(documentPart(side, library, texts));
+  if (values.json) writeResults(values.json, where, parts);
 }
 
 /** The same tokenizer as tokenizer.json describes it. */

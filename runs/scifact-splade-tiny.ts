@@ -11,7 +11,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SparseVector } from '../src/core/index.ts';
-import { documentText, readDocuments, readQueries } from '../src/data/index.ts';
+import { documentTexts, readDocuments, readQueries } from '../src/data/index.ts';
 import { type EncodedDocument, loadModel, type Model } from '../src/model/index.ts';
 
 const DEPTH = 10;
@@ -63,12 +63,8 @@ export async function scifactSpladeTiny({ data, checkpoint }: SciFactFolders): P
 
 async function encodeFolder(model: Model, folder: string): Promise<EncodedDocument[]> {
   const encoded: EncodedDocument[] = [];
-  for await (const document of model.encode(texts(folder))) encoded.push(document);
+  for await (const document of model.encode(documentTexts(readDocuments(folder)))) encoded.push(document);
   return encoded;
-}
-
-async function* texts(folder: string): AsyncGenerator<{ id: string; text: string }> {
-  for await (const document of readDocuments(folder)) yield { id: document.id, text: documentText(document) };
 }
 
 function readQrels(path: string): Qrels {

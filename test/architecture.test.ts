@@ -8,12 +8,13 @@ const SRC = resolve(import.meta.dirname, '../src');
 /** Folder → folders it may import. A folder always may import itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
+  files: ['core'],
   config: ['core'],
   text: ['core'],
   graph: ['core'],
-  model: ['core', 'text', 'graph'],
-  data: ['core', 'text'],
-  cli: ['core', 'config', 'text', 'graph', 'model', 'data'],
+  model: ['core', 'files', 'text', 'graph'],
+  data: ['core', 'files', 'text'],
+  cli: ['core', 'files', 'config', 'text', 'graph', 'model', 'data'],
 };
 
 /** Folders that run in a browser as they are. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { scifactSpladeTiny } from '../runs/scifact-splade-tiny.ts';
 import { byWeight } from '../src/core/index.ts';
-import { documentText, readDocuments } from '../src/data/index.ts';
+import { documentTexts, readDocuments } from '../src/data/index.ts';
 import { GraphBuilder, linear } from '../src/graph/index.ts';
 import { bertEncoder, mlmTransform } from '../src/model/bert-graph.ts';
 import { GraphRunner } from '../src/model/graph-runner.ts';
@@ -71,7 +71,8 @@ async function mlmLogits(folder: string, ids: Int32Array): Promise<Float32Array>
   const runner = await GraphRunner.start(checkpoint);
   const g = new GraphBuilder('mlm');
   const parameters = runner.parameters(g);
-  const u = mlmTransform(g, bertEncoder(g, checkpoint.config, parameters).hidden, checkpoint.config, parameters);
+  const { config } = checkpoint;
+  const u = mlmTransform(g, bertEncoder(g, config, parameters).hidden, { config, parameters });
   const [weight, bias] = [parameters(checkpoint.decoderName), parameters(checkpoint.decoderBiasName)];
   g.output('logits', linear(g, u, { weight, bias }));
   await runner.load(g);
@@ -134,8 +135,9 @@ describe.skipIf(!miniLm || !sharedData)(needs('minilm-l6', { data: true }), () =
 
 async function firstDocuments(count: number): Promise<{ id: string; text: string }[]> {
   const documents: { id: string; text: string }[] = [];
-  for await (const document of readDocuments(join(sharedData ?? '', 'collections/beir/scifact'))) {
-    documents.push({ id: document.id, text: documentText(document) });
+  const all = readDocuments(join(sharedData ?? '', 'collections/beir/scifact'));
+  for await (const document of documentTexts(all)) {
+    documents.push(document);
     if (documents.length === count) break;
   }
   return documents;

@@ -29,8 +29,13 @@ export class Contender {
   /** Starts a program and waits until it is ready. */
   static async start(name: string, command: readonly string[]): Promise<Contender> {
     const contender = new Contender(name, command);
-    readySchema.parse(await contender.#next());
-    return contender;
+    try {
+      readySchema.parse(await contender.#next());
+      return contender;
+    } catch (error) {
+      contender.close();
+      throw error;
+    }
   }
 
   private constructor(name: string, [program, ...args]: readonly string[]) {

@@ -7,8 +7,8 @@
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import { documentText, readDocuments } from '../../src/data/index.ts';
-import { type DocumentToEncode, loadModel } from '../../src/model/index.ts';
+import { documentTexts, readDocuments } from '../../src/data/index.ts';
+import { loadModel } from '../../src/model/index.ts';
 import { NeuralEncoder } from '../../src/model/neural-encoder.ts';
 
 const requestSchema = z.discriminatedUnion('kind', [
@@ -27,7 +27,8 @@ type Measured = { readonly ms: number; readonly activeTerms: number };
 async function encodeBatches(path: string): Promise<Measured> {
   const { settings } = model;
   if (settings.kind !== 'bert') throw new Error(`${folder} has no network`);
-  encoder ??= await NeuralEncoder.open(folder, { ...settings, droppedTerms: model.tokenizer.vocabulary.specialIds });
+  const { specialIds: droppedTerms, size } = model.tokenizer.vocabulary;
+  encoder ??= await NeuralEncoder.open(folder, { ...settings, droppedTerms, numTerms: size });
   const batches = idsSchema
     .parse(JSON.parse(readFileSync(path, 'utf8')))
     .map((batch) => batch.map((ids) => Int32Array.from(ids)));
@@ -41,12 +42,9 @@ async function encodeBatches(path: string): Promise<Measured> {
 }
 
 async function encodeDocuments(input: string): Promise<Measured> {
-  async function* texts(): AsyncGenerator<DocumentToEncode> {
-    for await (const document of readDocuments(input)) yield { id: document.id, text: documentText(document) };
-  }
   let [numTerms, numDocs] = [0, 0];
   const start = performance.now();
-  for await (const { vector } of model.encode(texts())) {
+  for await (const { vector } of model.encode(documentTexts(readDocuments(input)))) {
     numTerms += vector.terms.length;
     numDocs++;
   }

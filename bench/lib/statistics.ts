@@ -14,7 +14,8 @@ export function spread(values: readonly number[]): Spread {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values), rounds: values.length };
 }
 
-/** "median (min … max)". */
-export function formatSpread({ median: middle, min, max }: Spread, digits: number): string {
+/** "median (min … max)"; of a single measurement just that. */
+export function formatSpread({ median: middle, min, max, rounds }: Spread, digits: number): string {
+  if (rounds === 1) return middle.toFixed(digits);
   return `${middle.toFixed(digits)} (${min.toFixed(digits)} … ${max.toFixed(digits)})`;
 }

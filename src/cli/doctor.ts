@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { ENGINE_INSTALL_COMMAND, findEngine } from '../graph/index.ts';
+import { ENGINE_INSTALL_COMMAND, ENGINES, findEngine } from '../graph/index.ts';
 import type { CliContext } from './context.ts';
 import { CommandFailed, EXIT } from './errors.ts';
 import { formatBytes } from './format.ts';
@@ -12,8 +12,6 @@ import { withExamples } from './program.ts';
 
 /** What the package needs, as in `engines` of package.json. */
 const MIN_NODE = [20, 19] as const;
-
-const ENGINES = ['onnxruntime-node', 'onnxruntime-web'] as const;
 
 /** What was found. */
 export type Machine = {

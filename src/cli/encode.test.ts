@@ -118,6 +118,16 @@ describe('lzero encode', () => {
     });
   });
 
+  it('refuses an input that has lost documents since', async () => {
+    writeDocuments(4);
+    await abortAfterOpening();
+    writeFileSync(`${output}.partial`, '{"_id":"d0","vector":{}}\n'.repeat(9));
+    expect(await encode(input, '-o', output, ...NEURAL)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('only 4 documents'),
+    });
+  });
+
   it('does not replace a finished file unless forced', async () => {
     writeDocuments(1);
     await encode(input, '-o', output);
@@ -146,7 +156,7 @@ describe('lzero encode', () => {
     [['--shard', '3/2'], 'expected i/n'],
     [['--prune', 'ratio:2', ...NEURAL], 'unknown prune rule'],
     [['--encode-length', '-1', ...NEURAL], 'whole number'],
-    [['--encode-length', '9999', ...NEURAL], 'positions'],
+    [['--encode-length', '9999', ...NEURAL], 'encode length 9999'],
     [['--precision', 'fp4'], 'fp32'],
     [['--activation', 'l0'], 'lzero.json fixes it'],
   ])('refuses %j with exit code 2', async (options, words) => {

@@ -5,8 +5,9 @@ import { byWeight, ResumeError } from '../core/index.ts';
 import {
   countLines,
   type Document,
-  documentText,
+  documentTexts,
   formatVector,
+  inputFile,
   type JobIdentity,
   type LineOutput,
   openLineOutput,
@@ -18,6 +19,7 @@ import type { CliContext } from './context.ts';
 import { formatCount, formatDuration, formatRate } from './format.ts';
 import { addModelOptions, type ModelOptions, modelFrom } from './model-options.ts';
 import { packageVersion, withExamples } from './program.ts';
+import { reportSkipped } from './skipped.ts';
 
 /** One of n parts of an input, from 1. */
 type Shard = { readonly part: number; readonly of: number };
@@ -32,8 +34,8 @@ type EncodeCommandOptions = ModelOptions & {
   readonly force?: boolean;
 };
 
-/** What was done in this call and before it. */
-type Tally = { numDocs: number; numResumed: number; numTerms: number; numTruncated: number };
+/** What was done: before this call, and in it. */
+type Tally = { readonly numResumed: number; numEncoded: number; numTerms: number; numTruncated: number };
 
 /** The `encode` command. */
 export function encodeCommand(context: CliContext): Command {
@@ -73,7 +75,7 @@ async function encode(context: CliContext, input: string, options: EncodeCommand
     const output = await openOutput(context, { input, options, model });
     try {
       const documents = readDocuments(input, { ...options, signal: context.signal });
-      const total = await numInShard(input, options.shard);
+      const total = await numInShard(context, input, options.shard);
       const tally = await writeVectors(context, { model, documents, output, total, shard: options.shard });
       await output.finish();
       const seconds = (context.clock() - began) / 1000;
@@ -101,7 +103,7 @@ async function openOutput({ stdout }: CliContext, { input, options, model }: Job
 /** What must be the same for a resumed run to go on: the lines before and after would not fit otherwise. */
 async function jobIdentity(input: string, options: EncodeCommandOptions, model: Model): Promise<JobIdentity> {
   const { shard, skipBad = false, format = null } = options;
-  const file = input === '-' ? undefined : await stat(input).catch(() => undefined);
+  const file = input === '-' ? undefined : await stat(await inputFile(input));
   return {
     version: packageVersion(),
     input,
@@ -114,8 +116,8 @@ async function jobIdentity(input: string, options: EncodeCommandOptions, model: 
   };
 }
 
-async function numInShard(input: string, shard: Shard | undefined): Promise<number | undefined> {
-  const total = await countLines(input);
+async function numInShard({ signal }: CliContext, input: string, shard?: Shard): Promise<number | undefined> {
+  const total = await countLines(input, { signal });
   if (total === undefined || !shard) return total;
   return Math.ceil((total - shard.part + 1) / shard.of);
 }
@@ -130,17 +132,17 @@ type Work = {
 
 async function writeVectors(context: CliContext, { model, documents, output, total, shard }: Work): Promise<Tally> {
   const numResumed = output.numLines;
-  const tally: Tally = { numDocs: numResumed, numResumed, numTerms: 0, numTruncated: 0 };
+  const tally: Tally = { numResumed, numEncoded: 0, numTerms: 0, numTruncated: 0 };
   if (numResumed > 0) context.logger.info(`going on after ${formatCount(numResumed)} documents that are done`);
   const progress = context.progress();
   progress.start({ label: 'encoding', unit: 'documents', total, done: numResumed });
   try {
     const { signal } = context;
     const onProgress = (numDone: number) => progress.update(Math.max(numDone, numResumed));
-    const source = checkResumed(texts(documents, shard), output);
+    const source = checkResumed(inShard(documentTexts(documents), shard), output);
     for await (const document of model.encode(source, { signal, skip: numResumed, onProgress })) {
       await output.write(vectorLine(model, document));
-      tally.numDocs++;
+      tally.numEncoded++;
       tally.numTerms += document.vector.terms.length;
       if (document.truncated) tally.numTruncated++;
     }
@@ -150,15 +152,15 @@ async function writeVectors(context: CliContext, { model, documents, output, tot
   return tally;
 }
 
-async function* texts(documents: AsyncIterable<Document>, shard: Shard | undefined): AsyncGenerator<DocumentToEncode> {
+async function* inShard<T>(documents: AsyncIterable<T>, shard: Shard | undefined): AsyncGenerator<T> {
   let position = 0;
   for await (const document of documents) {
-    if (!shard || position % shard.of === shard.part - 1) yield { id: document.id, text: documentText(document) };
+    if (!shard || position % shard.of === shard.part - 1) yield document;
     position++;
   }
 }
 
-/** Passes documents on; the last one that is done must be the one on the last line. */
+/** Passes documents on; the last one that is done must be there, and be the one on the last line. */
 async function* checkResumed(
   documents: AsyncIterable<DocumentToEncode>,
   { numLines, lastLine }: LineOutput,
@@ -166,16 +168,17 @@ async function* checkResumed(
   let position = 0;
   for await (const document of documents) {
     position++;
-    if (position === numLines && !lastLine?.startsWith(`{"_id":${JSON.stringify(document.id)},`)) {
-      throw new ResumeError(
-        `document ${position} of the input is ${document.id}, the unfinished output ends with another`,
-        {
-          hint: 'the input has changed since: begin again with --restart',
-        },
-      );
-    }
+    const isLast = lastLine?.startsWith(`{"_id":${JSON.stringify(document.id)},`);
+    if (position === numLines && !isLast) throw changedInput(`document ${position} is ${document.id} now`);
     yield document;
   }
+  if (position < numLines) throw changedInput(`it has only ${position} documents, ${numLines} were done before`);
+}
+
+function changedInput(how: string): ResumeError {
+  return new ResumeError(`the input is not the one of the unfinished run: ${how}`, {
+    hint: 'begin again with --restart',
+  });
 }
 
 function vectorLine(model: Model, { id, vector }: EncodedDocument): string {
@@ -196,30 +199,30 @@ type Outcome = {
 };
 
 async function report(context: CliContext, { tally, read, seconds, output }: Outcome): Promise<void> {
-  const { numDocs, numResumed, numTerms, numTruncated } = tally;
-  const numNow = numDocs - numResumed;
-  const termsPerDoc = numNow === 0 ? 0 : numTerms / numNow;
+  const { numResumed, numEncoded, numTerms, numTruncated } = tally;
+  const termsPerDocument = numTerms / Math.max(1, numEncoded);
+  const docsPerSecond = numEncoded / Math.max(seconds, 1e-3);
   const { logger } = context;
-  const resumed = numResumed > 0 ? `, ${formatCount(numResumed)} of them before` : '';
+  const before = numResumed > 0 ? `, after ${formatCount(numResumed)} in earlier runs` : '';
   logger.info(
-    `encoded ${formatCount(numDocs)} documents${resumed} in ${formatDuration(seconds)} (${formatRate(numNow / seconds)}), ` +
-      `${termsPerDoc.toFixed(1)} terms a document`,
+    `encoded ${formatCount(numEncoded)} documents in ${formatDuration(seconds)} (${formatRate(docsPerSecond)})${before}, ` +
+      `${termsPerDocument.toFixed(1)} terms a document`,
   );
-  if (numTruncated > 0) logger.info(`${formatCount(numTruncated)} were longer than the model reads and were cut`);
-  if (read.numEmpty > 0) logger.info(`${formatCount(read.numEmpty)} without text were left out`);
-  if (read.numBad > 0) logger.warn(`${formatCount(read.numBad)} bad lines were left out`);
-  for (const { file, line, message } of read.examples) logger.warn(`  ${file}:${line}: ${message}`);
+  if (numTruncated > 0)
+    logger.info(`${formatCount(numTruncated)} of them were longer than the model reads and were cut`);
+  reportSkipped(logger, read);
   if (!context.options.json || output === '-') return;
-  const bad = { bad: read.numBad, badByReason: read.badByReason };
   await context.stdout.writeJson({
     output,
-    documents: numDocs,
+    documents: numResumed + numEncoded,
     resumed: numResumed,
+    encoded: numEncoded,
     seconds,
-    docsPerSecond: numNow / seconds,
-    termsPerDocument: termsPerDoc,
+    docsPerSecond,
+    termsPerDocument,
     truncated: numTruncated,
     empty: read.numEmpty,
-    ...bad,
+    bad: read.numBad,
+    badByReason: read.badByReason,
   });
 }

@@ -1,6 +1,6 @@
 /** How a command ends: the exit code of whatever it threw, and the words on stderr. */
 import { CommanderError } from 'commander';
-import { ConfigError, InterruptedError, LzeroError, messageOf, UsageError } from '../core/index.ts';
+import { ConfigError, errorCode, InterruptedError, LzeroError, messageOf, UsageError } from '../core/index.ts';
 import { OutputClosedError } from './output.ts';
 
 /** What the shell sees. */
@@ -43,8 +43,8 @@ function parts(error: unknown): Parts {
   if (error instanceof LzeroError) return error;
   if (error instanceof CommanderError) return usageParts(error.message);
   if (isAbort(error)) return new InterruptedError();
-  const code = systemCode(error);
-  if (code !== undefined) return { code, message: messageOf(error) };
+  const code = errorCode(error);
+  if (code !== '' && isSystemCall(error)) return { code, message: messageOf(error) };
   return { code: 'INTERNAL', message: messageOf(error), hint: 'this is a bug in lzero; --verbose shows where' };
 }
 
@@ -55,9 +55,8 @@ function usageParts(text: string): Parts {
   return { code: 'USAGE', message: first, hint: suggestion ? `did you mean ${suggestion}?` : 'see --help' };
 }
 
-function systemCode(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
+function isSystemCall(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error;
 }
 
 function isAbort(error: unknown): boolean {

@@ -2,6 +2,7 @@
 import { access, constants, readFile } from 'node:fs/promises';
 import { availableParallelism, cpus, homedir, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { errorCode } from '../core/index.ts';
 
 /** Instructions that decide how fast the engine runs: their name here, and in /proc/cpuinfo. */
 const CPU_FLAGS = {
@@ -61,7 +62,6 @@ export async function isWritable(folder: string): Promise<boolean> {
     await access(folder, constants.W_OK);
     return true;
   } catch (error) {
-    const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    return isAbsent && dirname(folder) !== folder && isWritable(dirname(folder));
+    return errorCode(error) === 'ENOENT' && dirname(folder) !== folder && isWritable(dirname(folder));
   }
 }

@@ -1,8 +1,8 @@
 /** `lzero model import`: a model folder from a Hugging Face checkpoint, or from another model folder. */
 import { Command, Option } from 'commander';
 import { UsageError } from '../core/index.ts';
-import { documentText, readDocuments } from '../data/index.ts';
-import { importModel, type WritableDtype } from '../model/index.ts';
+import { type DocumentOptions, documentTexts, readDocuments } from '../data/index.ts';
+import { type ImportReport, importModel, type WritableDtype } from '../model/index.ts';
 import type { CliContext } from './context.ts';
 import { addCheckpointOptions, checkpointOptions, type RawCheckpointOptions } from './model-options.ts';
 import { withExamples } from './program.ts';
@@ -12,6 +12,7 @@ type ImportCommandOptions = RawCheckpointOptions & {
   readonly head?: 'tied';
   readonly calibrate?: string;
   readonly dtype?: keyof typeof DTYPES;
+  readonly skipBad?: boolean;
   readonly force?: boolean;
 };
 
@@ -28,7 +29,8 @@ export function modelImportCommand(context: CliContext): Command {
         'tied',
       ]),
     )
-    .option('--calibrate <input>', 'documents to calibrate a tied head on; the first 120 are read');
+    .option('--calibrate <input>', 'documents to calibrate a tied head on; the first 120 are read')
+    .option('--skip-bad', 'leave out calibration lines that cannot be read');
   addCheckpointOptions(command, '')
     .addOption(new Option('--dtype <type>', 'type of the weights (default: as they are)').choices(Object.keys(DTYPES)))
     .option('--force', 'replace the output folder')
@@ -40,7 +42,7 @@ export function modelImportCommand(context: CliContext): Command {
 }
 
 async function runImport(context: CliContext, source: string, options: ImportCommandOptions): Promise<void> {
-  const { output, head, calibrate, dtype, force } = options;
+  const { output, head, calibrate, dtype, skipBad, force } = options;
   if ((head === undefined) !== (calibrate === undefined)) {
     throw new UsageError('--head tied and --calibrate go together', {
       hint: 'a tied head is calibrated on text: --head tied --calibrate INPUT',
@@ -51,7 +53,7 @@ async function runImport(context: CliContext, source: string, options: ImportCom
     source,
     output,
     head,
-    calibration: calibrate === undefined ? undefined : calibrationTexts(calibrate, context.signal),
+    calibration: calibrate === undefined ? undefined : texts(calibrate, { skipBad, signal: context.signal }),
     dtype: dtype && DTYPES[dtype],
     force,
   });
@@ -60,11 +62,16 @@ async function runImport(context: CliContext, source: string, options: ImportCom
     await context.stdout.writeJson({ output, head: report.head, numCalibrationDocuments, settings });
     return;
   }
-  const on = numCalibrationDocuments === undefined ? '' : ` calibrated on ${numCalibrationDocuments} documents`;
-  await context.stdout.writeLine(`${output}: ${report.head} head${on}, activation ${settings.activation}`);
+  await context.stdout.writeLine(`${output}: ${describe(report)}`);
   context.logger.info(`next: lzero encode INPUT -o vectors.jsonl --model ${output}`);
 }
 
-async function* calibrationTexts(input: string, signal: AbortSignal): AsyncGenerator<string> {
-  for await (const document of readDocuments(input, { signal })) yield documentText(document);
+function describe({ settings, head, numCalibrationDocuments }: ImportReport): string {
+  if (settings.kind === 'bow') return 'no network, every token of a document weighs 1';
+  const on = numCalibrationDocuments === undefined ? '' : ` calibrated on ${numCalibrationDocuments} documents`;
+  return `${head} head${on}, activation ${settings.activation}`;
+}
+
+async function* texts(input: string, options: DocumentOptions): AsyncGenerator<string> {
+  for await (const { text } of documentTexts(readDocuments(input, options))) yield text;
 }

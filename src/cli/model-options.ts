@@ -9,6 +9,9 @@ import {
   parsePruneRule,
 } from '../model/index.ts';
 
+/** What a query needs of a model. */
+export type QueryModelOptions = Pick<ModelOptions, 'model' | 'idf'>;
+
 /** `--model` and, for checkpoints that have no lzero.json, what they leave open. */
 export type ModelOptions = { readonly model?: string } & RawCheckpointOptions;
 
@@ -20,10 +23,28 @@ export type RawCheckpointOptions = {
   readonly idf?: string;
 };
 
+const BARE = 'for a checkpoint without lzero.json: ';
+
 /** Adds `--model` and the options of bare checkpoints. */
 export function addModelOptions(command: Command): Command {
-  command.option('--model <folder>', 'model folder or Hugging Face checkpoint (default: the embedded bag of words)');
-  return addCheckpointOptions(command, 'for a checkpoint without lzero.json: ');
+  return addCheckpointOptions(addModelOption(command), BARE);
+}
+
+/** Adds `--model` and the one option of bare checkpoints that changes queries. */
+export function addQueryModelOptions(command: Command): Command {
+  return addIdfOption(addModelOption(command), BARE);
+}
+
+function addModelOption(command: Command): Command {
+  return command.option(
+    '--model <folder>',
+    'model folder or Hugging Face checkpoint (default: the embedded bag of words)',
+  );
+}
+
+function addIdfOption(command: Command, when: string): Command {
+  const text = 'query weights: an idf.json, or "none" for 1 (default: its idf.json, or the embedded)';
+  return command.option('--idf <file>', when + text);
 }
 
 /** Adds the options that decide how a checkpoint's vectors are made. */
@@ -31,14 +52,11 @@ export function addCheckpointOptions(command: Command, when: string): Command {
   const activation = new Option('--activation <name>', `${when}what turns logits into weights`).choices([
     ...ACTIVATIONS,
   ]);
-  return command
+  command
     .addOption(activation)
     .option('--encode-length <tokens>', `${when}tokens read of a document (default: 512)`, positiveInteger)
-    .option('--prune <rule>', `${when}none, ratio:R, mass:A, top-k:K or threshold:X (default: none)`)
-    .option(
-      '--idf <file>',
-      `${when}query weights: an idf.json, or "none" for 1 (default: its idf.json, or the embedded)`,
-    );
+    .option('--prune <rule>', `${when}none, ratio:R, mass:A, top-k:K or threshold:X (default: none)`);
+  return addIdfOption(command, when);
 }
 
 /** The same options as the library takes them. */

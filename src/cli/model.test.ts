@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -110,6 +110,45 @@ describe('lzero model import', () => {
     await model(...argv);
     expect(await model(...argv)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--force') });
     expect((await model(...argv, '--force')).exitCode).toBe(0);
+    expect(readdirSync(folder)).toEqual(['made']);
+  });
+
+  it('replaces nothing that is not a model folder, forced or not', async () => {
+    writeFileSync(join(folder, 'precious.txt'), 'mine');
+    const result = await model('import', goldenFolder('tied'), '-o', folder, '--idf', 'none', '--force');
+    expect(result).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('not a model folder') });
+    expect(readFileSync(join(folder, 'precious.txt'), 'utf8')).toBe('mine');
+  });
+
+  it.each(['2', '9999'])('refuses the encode length %s, also over a model folder', async (length) => {
+    await model('import', goldenFolder('tied'), '-o', output, '--idf', 'none');
+    const other = join(folder, 'other');
+    for (const source of [goldenFolder('tied'), output]) {
+      const idf = source === output ? [] : ['--idf', 'none'];
+      const result = await model('import', source, '-o', other, '--encode-length', length, ...idf);
+      expect(result).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('encode length') });
+    }
+  });
+});
+
+describe('lzero model import of the model without a network', () => {
+  const embedded = join(import.meta.dirname, '../../models/bow');
+
+  it("gives it the query weights of one's own texts", async () => {
+    const corpus = writeCorpus(5);
+    const table = join(folder, 'idf.json');
+    await model('idf', corpus, '-o', table);
+    expect((await model('import', embedded, '-o', output, '--idf', table)).exitCode).toBe(0);
+    const { exitCode, stdout } = await encode(corpus, '--model', output);
+    expect([exitCode, stdout.split('\n').length]).toEqual([0, 6]);
+    expect(readFileSync(join(output, 'idf.json'), 'utf8')).toBe(readFileSync(table, 'utf8'));
+  });
+
+  it('refuses what only networks have', async () => {
+    expect(await model('import', embedded, '-o', output, '--activation', 'l0')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('takes no activation'),
+    });
   });
 });
 
@@ -146,5 +185,14 @@ describe('lzero model idf', () => {
     await model('idf', corpus, '-o', mixed, '--blend', general, '--share', '0.25');
     const read = (path: string): Record<string, number> => JSON.parse(readFileSync(path, 'utf8'));
     expect(read(mixed).moon).toBeCloseTo(0.75 * read(own).moon + 0.25 * 8, 5);
+  });
+
+  it('replaces no table unless forced, and wants a table to share with', async () => {
+    const corpus = writeCorpus(5);
+    const table = join(folder, 'idf.json');
+    expect((await model('idf', corpus, '-o', table)).exitCode).toBe(0);
+    expect(await model('idf', corpus, '-o', table)).toMatchObject({ exitCode: 1 });
+    expect((await model('idf', corpus, '-o', table, '--force')).exitCode).toBe(0);
+    expect(await model('idf', corpus, '-o', table, '--share', '0.3')).toMatchObject({ exitCode: 2 });
   });
 });

@@ -60,7 +60,7 @@ describe('lzero quickstart', () => {
 
   it('ends with what to try next', async () => {
     const { exitCode, stdout } = await quickstart();
-    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('Try next:')]);
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('Try next')]);
     expect(stdout).toContain(`${QUICKSTART_DOCUMENTS.length} documents`);
   });
 

@@ -1,21 +1,22 @@
 /** `lzero query`: a text as the weighted terms that search would use. No model runs. */
 import { Command } from 'commander';
-import { UsageError } from '../core/index.ts';
+import { formatFloat32, UsageError } from '../core/index.ts';
 import { readQueries } from '../data/index.ts';
 import type { Model } from '../model/index.ts';
 import type { CliContext } from './context.ts';
-import { addModelOptions, type ModelOptions, modelFrom } from './model-options.ts';
+import { addQueryModelOptions, modelFrom, type QueryModelOptions } from './model-options.ts';
 import { withExamples } from './program.ts';
 
-type QueryCommandOptions = ModelOptions & { readonly file?: string };
+type QueryCommandOptions = QueryModelOptions & { readonly file?: string; readonly skipBad?: boolean };
 
 /** The `query` command. */
 export function queryCommand(context: CliContext): Command {
   const command = new Command('query')
     .description('turn a query into weighted terms: a table look-up, no model runs')
     .argument('[text]', 'the query')
-    .option('--file <file>', 'many queries: one a line, or BEIR queries.jsonl; - for standard input');
-  addModelOptions(command).action((text: string | undefined, options: QueryCommandOptions) =>
+    .option('--file <file>', 'many queries: one a line, or BEIR queries.jsonl; - for standard input')
+    .option('--skip-bad', 'leave out lines that cannot be read');
+  addQueryModelOptions(command).action((text: string | undefined, options: QueryCommandOptions) =>
     query(context, text, options),
   );
   return withExamples(command, {
@@ -30,13 +31,14 @@ async function query(context: CliContext, text: string | undefined, options: Que
   }
   const model = await modelFrom(options);
   if (text !== undefined) return print(context, model, { text });
-  for await (const { id, text: line } of readQueries(options.file ?? '-', { signal: context.signal })) {
+  const { file = '-', skipBad } = options;
+  for await (const { id, text: line } of readQueries(file, { skipBad, signal: context.signal })) {
     await print(context, model, { text: line, id });
   }
 }
 
 async function print(context: CliContext, model: Model, query: { text: string; id?: string }): Promise<void> {
-  const { terms } = model.encodeQuery(query.text);
+  const terms = model.encodeQuery(query.text).terms.map(({ token, weight }) => ({ token, weight: shorten(weight) }));
   if (context.options.json) {
     const named = query.id === undefined ? {} : { id: query.id };
     await context.stdout.writeJson({ ...named, query: query.text, terms });
@@ -45,4 +47,9 @@ async function print(context: CliContext, model: Model, query: { text: string; i
   const heading = query.id === undefined ? '' : `${query.text}\n`;
   const lines = terms.map(({ token, weight }) => `${weight.toFixed(4).padStart(9)}  ${token}\n`);
   await context.stdout.write(heading + (lines.join('') || '  (no terms)\n'));
+}
+
+/** A float32 weight as the number that a person would write for it. */
+function shorten(weight: number): number {
+  return Number(formatFloat32(weight));
 }

@@ -1,7 +1,6 @@
 /** `lzero quickstart`: the way of a document and the way of a query, on a dozen texts, in a second. */
 import { Command } from 'commander';
 import { byWeight, dot, type SparseVector } from '../core/index.ts';
-import { findEngine } from '../graph/index.ts';
 import { loadModel, type Model } from '../model/index.ts';
 import type { EncodedQuery } from '../text/index.ts';
 import type { CliContext } from './context.ts';
@@ -39,7 +38,7 @@ async function quickstart(context: CliContext, query: string): Promise<void> {
     await context.stdout.writeJson({ query, terms: encoded.terms, hits });
     return;
   }
-  await context.stdout.write(render({ model, query, encoded, ranked, hasEngine: (await findEngine()) !== undefined }));
+  await context.stdout.write(render({ model, query, encoded, ranked }));
 }
 
 /** Every document scored against the query, best first: the definition of search, without an index. */
@@ -80,10 +79,9 @@ type Tour = {
   readonly query: string;
   readonly encoded: EncodedQuery;
   readonly ranked: readonly Scored[];
-  readonly hasEngine: boolean;
 };
 
-function render({ model, query, encoded, ranked, hasEngine }: Tour): string {
+function render({ model, query, encoded, ranked }: Tour): string {
   return [
     `1. ${QUICKSTART_DOCUMENTS.length} documents become sparse vectors (model "${model.settings.name}"), for example:`,
     ...(ranked.length > 0 ? [`     ${ranked[0].id}: ${firstTerms(ranked[0].vector, model)}`] : []),
@@ -95,8 +93,7 @@ function render({ model, query, encoded, ranked, hasEngine }: Tour): string {
     ...(ranked.length > 0 ? hits({ model, encoded, ranked }) : ['     no document shares a term with the query']),
     '',
     `The model "${model.settings.name}" matches words; a neural model adds the terms that a text means.`,
-    ...nextSteps(hasEngine),
-    '',
+    NEXT_STEPS,
   ].join('\n');
 }
 
@@ -118,12 +115,9 @@ function hits({ model, encoded, ranked }: Pick<Tour, 'model' | 'encoded' | 'rank
   });
 }
 
-function nextSteps(hasEngine: boolean): string[] {
-  return [
-    'Try next:',
-    '  node dist/cli/main.js query "your own words"',
-    '  node dist/cli/main.js model import CHECKPOINT -o my-model        # a Hugging Face BERT with an MLM head',
-    '  node dist/cli/main.js encode corpus.jsonl -o vectors.jsonl --model my-model',
-    ...(hasEngine ? [] : ['  node dist/cli/main.js doctor        # this machine lacks the engine for neural models']),
-  ];
-}
+const NEXT_STEPS = `Try next (in a clone, "node dist/cli/main.js" stands for "lzero"):
+  lzero query "your own words"
+  lzero model import CHECKPOINT -o my-model        a Hugging Face BERT with an MLM head
+  lzero encode corpus.jsonl -o vectors.jsonl --model my-model
+  lzero doctor                                     what this machine has for that
+`;

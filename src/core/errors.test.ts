@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   assert,
   ConfigError,
+  errorCode,
   LzeroError,
   MissingDependencyError,
   messageOf,
@@ -50,6 +51,11 @@ describe('errors', () => {
   it('assert says that a failure is ours', () => {
     expect(() => assert(1 + 1 === 2, 'arithmetic')).not.toThrow();
     expect(() => assert(1 + 1 === 3, 'arithmetic')).toThrow('bug: arithmetic');
+  });
+
+  it('errorCode is the name that the system gives to a failure, and nothing for the rest', () => {
+    expect(errorCode(Object.assign(new Error('no'), { code: 'ENOENT' }))).toBe('ENOENT');
+    for (const other of [new Error('no'), { code: 'ENOENT' }, 'ENOENT', undefined]) expect(errorCode(other)).toBe('');
   });
 
   it('messageOf has words for anything thrown', () => {

@@ -90,8 +90,7 @@ export class OutputError extends LzeroError {
 
   /** The failure of a file system call that was to write `path`, with a hint by its kind. */
   static writing(path: string, cause: unknown): OutputError {
-    const kind = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-    return new OutputError(`cannot write ${path}: ${messageOf(cause)}`, { cause, hint: WRITE_HINTS[kind] });
+    return new OutputError(`cannot write ${path}: ${messageOf(cause)}`, { cause, hint: WRITE_HINTS[errorCode(cause)] });
   }
 }
 
@@ -132,6 +131,11 @@ export class InterruptedError extends LzeroError {
 /** Holds for our own invariants only; a failure is a bug of lzero, not of its user. */
 export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(`bug: ${message}`);
+}
+
+/** The system's name for a failure, such as ENOENT; '' for anything else that was thrown. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 /** The message of anything thrown. */

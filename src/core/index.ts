@@ -1,10 +1,11 @@
-/** Errors, sparse vectors, seeded randomness, and the interfaces of logging and progress. */
+/** Errors, sparse vectors, seeded randomness, what JSON and float32 need, and the interfaces of logging and progress. */
 export type { ErrorDetails } from './errors.ts';
 export {
   assert,
   CheckpointError,
   ConfigError,
   EngineError,
+  errorCode,
   IdfError,
   InputError,
   InterruptedError,
@@ -17,6 +18,8 @@ export {
   TokenizerError,
   UsageError,
 } from './errors.ts';
+export { formatFloat32 } from './float32.ts';
+export { describeIssues, hasRepeatedKeys, parseJson } from './json.ts';
 export type { Logger } from './logger.ts';
 export { silentLogger } from './logger.ts';
 export type { Progress } from './progress.ts';

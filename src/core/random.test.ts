@@ -64,6 +64,23 @@ describe('random', () => {
       expect(Math.abs(values.filter((other) => other === value).length / 10_000 - 1 / 3)).toBeLessThan(0.02);
   });
 
+  test.prop([fc.integer(), fc.integer({ min: 1, max: 2 ** 32 })])(
+    'below(n) lies in [0, n) for n up to 2³²',
+    (seed, n) => {
+      const value = new Random(seed).below(n);
+      expect(Number.isInteger(value) && value >= 0 && value < n).toBe(true);
+    },
+  );
+
+  it('below(1) is 0 and below(2³²) the next 32 bits', () => {
+    expect(new Random(42).below(1)).toBe(0);
+    expect(new Random(42).below(2 ** 32)).toBe(660444221);
+  });
+
+  it.each([0, -1, 1.5, 2 ** 32 + 1, Number.NaN, Number.POSITIVE_INFINITY])('below(%d) is a bug of the caller', (n) => {
+    expect(() => new Random(1).below(n)).toThrow('bug: below(');
+  });
+
   test.prop([fc.integer(), fc.array(fc.integer())])(
     'shuffle keeps the items, and repeats for a seed',
     (seed, items) => {

@@ -4,6 +4,7 @@
  * xoshiro128** (Blackman and Vigna, "Scrambled linear pseudorandom number generators", ACM TOMS 2021,
  * https://arxiv.org/abs/1805.01407), state filled by splitmix32 from one 32-bit seed.
  */
+import { assert } from './errors.ts';
 
 /** A stream of random numbers that its seed determines. */
 export class Random {
@@ -39,9 +40,10 @@ export class Random {
     return ((this.uint32() >>> 5) * 0x4000000 + (this.uint32() >>> 6)) / 0x20000000000000;
   }
 
-  /** An integer in [0, n), without bias. */
+  /** An integer in [0, n), without bias; 1 ≤ n ≤ 2³². */
   below(n: number): number {
-    const limit = 0x100000000 - (0x100000000 % n);
+    assert(Number.isInteger(n) && n >= 1 && n <= 2 ** 32, `below(${n}): expected an integer from 1 to 2³²`);
+    const limit = 2 ** 32 - (2 ** 32 % n);
     for (;;) {
       const x = this.uint32();
       if (x < limit) return x % n;

@@ -5,8 +5,7 @@
 import { createReadStream } from 'node:fs';
 import { addAbortSignal, pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { InputError, InterruptedError, messageOf } from '../core/index.ts';
-import { failureCode } from './file-system.ts';
+import { errorCode, InputError, InterruptedError, messageOf } from '../core/index.ts';
 
 /** The name of standard input on the command line. */
 export const STDIN = '-';
@@ -51,7 +50,7 @@ function openStream(file: string, stdin: Readable = process.stdin): Readable {
 /** An InputError for a file that could not be read. */
 export function readFailure(file: string, cause: unknown): InputError {
   const name = displayName(file);
-  const code = failureCode(cause);
+  const code = errorCode(cause);
   if (code === 'ENOENT') return new InputError(`${name} does not exist`, { hint: 'check the path', cause });
   if (code === 'EISDIR') return new InputError(`${name} is a folder, expected a file`, { hint: 'name a file', cause });
   if (code === 'EACCES')

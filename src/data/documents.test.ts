@@ -7,7 +7,14 @@ import { fc, test } from '@fast-check/vitest';
 import { afterAll, describe, expect, it } from 'vitest';
 import { InputError, InterruptedError, LzeroError } from '../core/index.ts';
 import type { Problem } from './bad-line.ts';
-import { type Document, type DocumentOptions, documentText, readDocuments } from './documents.ts';
+import {
+  type Document,
+  type DocumentOptions,
+  documentText,
+  documentTexts,
+  inputFile,
+  readDocuments,
+} from './documents.ts';
 import { readQueries } from './queries.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lzero-documents-'));
@@ -39,6 +46,7 @@ describe('documents', () => {
     mkdirSync(beir);
     file('beir/corpus.jsonl.gz', gzipSync(lines));
     expect(await documentsOf(beir)).toEqual(expected);
+    expect(await inputFile(beir)).toBe(join(beir, 'corpus.jsonl.gz'));
     file('beir/corpus.jsonl', '{"_id":"plain","text":"first"}');
     expect(await documentsOf(beir)).toEqual([{ id: 'plain', text: 'first' }]);
   });
@@ -59,10 +67,14 @@ describe('documents', () => {
     expect(documents.report).toMatchObject({ numRead: 1, numEmpty: 2, numBad: 0 });
   });
 
-  it('are encoded as title, a space and text, trimmed', () => {
+  it('are encoded as title, a space and text, trimmed', async () => {
     expect(documentText({ title: 'T', text: 'x' })).toBe('T x');
     expect(documentText({ text: ' x ' })).toBe('x');
     expect(documentText({ title: 'T', text: '' })).toBe('T');
+    expect(await collect(documentTexts(readDocuments(file('t.jsonl', lines))))).toEqual([
+      { id: 'a', text: 'T x' },
+      { id: '7', text: 'y' },
+    ]);
   });
 
   const bad: readonly (readonly [line: string, reason: string, message: string])[] = [

@@ -27,6 +27,21 @@ export function documentText({ title = '', text }: Pick<Document, 'title' | 'tex
   return `${title} ${text}`.trim();
 }
 
+/** What is encoded of each document, in their order. */
+export async function* documentTexts(
+  documents: AsyncIterable<Document>,
+): AsyncGenerator<{ readonly id: string; readonly text: string }> {
+  for await (const document of documents) yield { id: document.id, text: documentText(document) };
+}
+
+/** What a BEIR folder calls its documents. */
+const NAME_IN_FOLDER = 'corpus.jsonl';
+
+/** The file that an input of documents stands for: of a BEIR folder its corpus, of `-` and of a file itself. */
+export async function inputFile(input: string): Promise<string> {
+  return (await findInputFile(input, NAME_IN_FOLDER)).file;
+}
+
 /**
  * Reads the documents of an input:
  *
@@ -42,7 +57,7 @@ export function readDocuments(input: string, options: DocumentOptions = {}): Rec
 }
 
 async function findDocuments(input: string, format?: LineFormat): Promise<RecordSource<Document>> {
-  const found = await findInputFile(input, 'corpus.jsonl');
+  const found = await findInputFile(input, NAME_IN_FOLDER);
   const known = format ?? found.format ?? (input === STDIN ? 'jsonl' : undefined);
   if (known === 'jsonl') return { file: found.file, parse: parseJsonDocument, isEmpty };
   if (known === 'tsv') return { file: found.file, parse: parseTableRow, isEmpty };

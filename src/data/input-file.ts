@@ -2,8 +2,8 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError } from '../core/index.ts';
+import { exists } from '../files/index.ts';
 import { readFailure, STDIN } from './byte-source.ts';
-import { exists } from './file-system.ts';
 
 /** Formats of lines: a JSON object, columns between tabs, plain text. */
 export type LineFormat = 'jsonl' | 'tsv' | 'text';

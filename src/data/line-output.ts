@@ -8,7 +8,7 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { assert, LzeroError, OutputError } from '../core/index.ts';
-import { exists, syncFolder } from './file-system.ts';
+import { exists, syncFolder } from '../files/index.ts';
 import {
   checkIdentity,
   findWholeLines,

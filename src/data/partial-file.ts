@@ -2,9 +2,9 @@
  * What an unfinished output leaves on disk: OUT.partial, the lines so far, and OUT.partial.json, the identity of the job
  * that writes them. Finds out how much of it can be kept. The writing itself is line-output.ts.
  */
-import { type FileHandle, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { messageOf, ResumeError } from '../core/index.ts';
-import { failureCode } from './file-system.ts';
+import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
+import { errorCode, messageOf, ResumeError } from '../core/index.ts';
+import { writeFileAtomically } from '../files/index.ts';
 import { isObject, type JsonObject } from './json-line.ts';
 
 /** What must be equal for a job to go on with another's lines: any JSON values, by name. */
@@ -36,9 +36,7 @@ export async function removePartial(path: string): Promise<void> {
 
 /** Stores the identity so that it is either whole or not there. */
 export async function writeIdentity(path: string, identity: JobIdentity): Promise<void> {
-  const name = partialNames(path).identity;
-  await writeFile(`${name}.tmp`, `${canonical(identity)}\n`, { flush: true });
-  await rename(`${name}.tmp`, name);
+  await writeFileAtomically(partialNames(path).identity, `${canonical(identity)}\n`);
 }
 
 /** Refuses to go on with the lines of another job. */
@@ -102,7 +100,7 @@ export async function openPartial(path: string): Promise<FileHandle | undefined>
   try {
     return await open(partialNames(path).lines, 'r+');
   } catch (cause) {
-    if (failureCode(cause) === 'ENOENT') return undefined;
+    if (errorCode(cause) === 'ENOENT') return undefined;
     throw cause;
   }
 }

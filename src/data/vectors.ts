@@ -2,7 +2,7 @@
  * Vector files: what `encode` writes and an index can be built from, one {"_id", "vector": {token: weight}} a line.
  * Tokens are strings here, so that a file outlives the vocabulary's numbering; who maps them to terms is the reader.
  */
-import { ShapeError } from '../core/index.ts';
+import { assert, formatFloat32, ShapeError } from '../core/index.ts';
 import { BadLine, quote } from './bad-line.ts';
 import { findInputFile } from './input-file.ts';
 import { idOf, isObject, kindOf, parseObject } from './json-line.ts';
@@ -21,25 +21,11 @@ export type VectorRecord = {
 export function formatVector(id: string, tokens: readonly string[], weights: ArrayLike<number>): string {
   if (tokens.length !== weights.length)
     throw new ShapeError(`vector ${JSON.stringify(id)} has ${tokens.length} tokens and ${weights.length} weights`);
-  const entries = tokens.map((token, i) => `${JSON.stringify(token)}:${formatFloat32(weights[i])}`);
+  const entries = tokens.map((token, i) => {
+    assert(typeof token === 'string', `token ${i} of vector ${JSON.stringify(id)} is ${typeof token}`);
+    return `${JSON.stringify(token)}:${formatFloat32(weights[i])}`;
+  });
   return `{"_id":${JSON.stringify(id)},"vector":{${entries.join(',')}}}`;
-}
-
-/** Decimal digits that name every normal float32. */
-const MAX_DIGITS = 9;
-/** Digits below which rounding to nearest cannot miss a shorter name: 10⁻⁶ is far wider than a float32's 2⁻²⁴. */
-const SAFE_DIGITS = 6;
-const SMALLEST_NORMAL = 2 ** -126;
-
-/** The shortest decimal that reads back as the same float32. */
-export function formatFloat32(value: number): string {
-  const x = Math.fround(value);
-  const first = Math.abs(x) < SMALLEST_NORMAL ? 1 : SAFE_DIGITS;
-  for (let digits = first; digits < MAX_DIGITS; digits++) {
-    const candidate = Number(x.toPrecision(digits));
-    if (Math.fround(candidate) === x) return String(candidate);
-  }
-  return String(Number(x.toPrecision(MAX_DIGITS)));
 }
 
 /** Reads a vector file (.jsonl, also .gz; `-` is standard input). Weights must be positive and finite as float32. */

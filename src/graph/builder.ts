@@ -48,16 +48,19 @@ export class GraphBuilder {
   readonly nodes: Node[] = [];
   readonly constants: Constant[] = [];
   readonly #names: NameCounter;
+  /** Whether callers feed and read this graph by name, so that names must be as they were given. */
+  readonly #isOutermost: boolean;
 
   /** @param parent the graph around a Scan body or If branch; its values may be used inside by name. */
   constructor(name: string, parent?: GraphBuilder) {
     this.name = name;
     this.#names = parent ? parent.#names : new NameCounter();
+    this.#isOutermost = parent === undefined;
   }
 
   /** Declares an input that each run must feed. */
   input(name: string, dtype: DType, shape: readonly Dim[]): Value {
-    const value = { name: this.#names.unique(name), dtype, shape };
+    const value = { name: this.#interfaceName(name), dtype, shape };
     this.inputs.push(value);
     return value;
   }
@@ -100,10 +103,16 @@ export class GraphBuilder {
 
   /** Names a value as a result of the graph; runs give it back under `name`. */
   output(name: string, value: Value): Value {
-    const named = { ...value, name: this.#names.unique(name) };
+    const named = { ...value, name: this.#interfaceName(name) };
     this.nodes.push({ op: 'Identity', domain: '', inputs: [value], outputs: [named], attributes: {} });
     this.outputs.push(named);
     return named;
+  }
+
+  #interfaceName(name: string): string {
+    const unique = this.#names.unique(name);
+    assert(!this.#isOutermost || unique === name, `the graph has a value named ${name} already`);
+    return unique;
   }
 }
 

@@ -1,4 +1,8 @@
-/** Graphs inside graphs: a loop over the first dimension, and a choice. Inner graphs may use outer values by name. */
+/**
+ * Graphs inside graphs: a loop over the first dimension, and a choice. Inner graphs may use outer values by name. A node
+ * with inner graphs does not list the outer values that they use among its inputs, so automatic differentiation cannot
+ * see what it depends on and stops at it: what is to be differentiated is built without them.
+ */
 import { ShapeError } from '../core/index.ts';
 import { GraphBuilder } from './builder.ts';
 import type { Value } from './value.ts';

@@ -3,7 +3,7 @@ export type { Attribute, Constant, Node, NodeOptions, ValueType } from './builde
 export { GraphBuilder } from './builder.ts';
 export { choose, forEachRow } from './control-flow.ts';
 export type { EngineName } from './engine.ts';
-export { ENGINE_INSTALL_COMMAND, findEngine } from './engine.ts';
+export { canMapFiles, ENGINE_INSTALL_COMMAND, ENGINE_VERSION, ENGINES, findEngine } from './engine.ts';
 export { toOnnx } from './onnx.ts';
 export {
   add,

@@ -54,9 +54,12 @@ describe('arithmetic', () => {
     expect(bare.values).toEqual([-2, 4, 2, -3]);
   });
 
-  it('matMul multiplies the last two dimensions', async () => {
+  it('matMul multiplies the last two dimensions and broadcasts the others', async () => {
     const y = await evaluate({ x, y: floats([3, 1], [1, 10, 100]) }, (g, { x, y }) => matMul(g, x, y));
     expect(y).toEqual({ dims: [2, 1], values: [321, -554] });
+    const feeds = { x, y: floats([2, 3, 1], [1, 10, 100, 0, 0, 1]) }; // x meets both matrices of y
+    const many = await evaluate(feeds, (g, { x, y }) => matMul(g, x, y));
+    expect(many).toEqual({ dims: [2, 2, 1], values: [321, -554, 3, -6] });
   });
 
   it('add, subtract and multiply work by elements and broadcast', async () => {
@@ -96,9 +99,14 @@ describe('functions', () => {
   });
 
   it('reduce takes max or Euclidean norm and drops the axis', async () => {
-    expect(await evaluate({ x }, (g, v) => reduce(g, 'ReduceMax', v.x, 1))).toEqual({ dims: [2], values: [3, 5] });
-    expect((await evaluate({ x }, (g, v) => reduce(g, 'ReduceMax', v.x, 0))).values).toEqual([1, 5, 3]);
-    const norms = await evaluate({ x: floats([2, 2], [3, 4, 5, 12]) }, (g, v) => reduce(g, 'ReduceL2', v.x, 1));
+    expect(await evaluate({ x }, (g, v) => reduce(g, v.x, { op: 'ReduceMax', axis: 1 }))).toEqual({
+      dims: [2],
+      values: [3, 5],
+    });
+    expect((await evaluate({ x }, (g, v) => reduce(g, v.x, { op: 'ReduceMax', axis: 0 }))).values).toEqual([1, 5, 3]);
+    const norms = await evaluate({ x: floats([2, 2], [3, 4, 5, 12]) }, (g, v) =>
+      reduce(g, v.x, { op: 'ReduceL2', axis: 1 }),
+    );
     expect(norms.values).toEqual([5, 13]);
   });
 });
@@ -139,7 +147,7 @@ describe('control flow', () => {
   it('forEachRow runs its body on each row and sees values from outside', async () => {
     const feeds = { x, y: floats([3], [1, 1, 2]) };
     const [sums, largest] = await compute(session, feeds, (g, v) =>
-      forEachRow(g, [v.x], (body, [row]) => [add(body, row, v.y), reduce(body, 'ReduceMax', row, 0)]),
+      forEachRow(g, [v.x], (body, [row]) => [add(body, row, v.y), reduce(body, row, { op: 'ReduceMax', axis: 0 })]),
     );
     expect([...floatsOf(sums)]).toEqual([2, 3, 5, -3, 6, -4]);
     expect({ dims: largest.dims, values: [...floatsOf(largest)] }).toEqual({ dims: [2], values: [3, 5] });

@@ -1,13 +1,17 @@
 /**
  * The operators that encoder graphs are made of: one function per operator, output shape included. Each appends standard
- * ONNX nodes to the builder, so that whatever can be computed here can be differentiated on the same tape.
+ * ONNX nodes to the builder, so that whatever can be computed here can be differentiated on the same tape. Dimensions
+ * that are numbers are checked here, when the graph is built; named ones are the engine's to check.
  */
+import { ShapeError } from '../core/index.ts';
 import type { GraphBuilder } from './builder.ts';
 import type { Dim, DType, Value } from './value.ts';
 import { ONNX_DTYPE } from './value.ts';
 
 /** y = x·Wᵀ + b, with W as checkpoints store it: [out, in]. x is [N, in]. */
 export function linear(g: GraphBuilder, x: Value, { weight, bias }: { weight: Value; bias?: Value }): Value {
+  checkEqual('linear', [x, x.shape[1]], [weight, weight.shape[1]]);
+  if (bias) broadcast([weight.shape[0]], bias.shape, `bias of linear, W ${describe(weight)} and b ${describe(bias)}`);
   const inputs = bias ? [x, weight, bias] : [x, weight];
   return g.node(
     'Gemm',
@@ -17,36 +21,60 @@ export function linear(g: GraphBuilder, x: Value, { weight, bias }: { weight: Va
   );
 }
 
-/** x·y over the last two dimensions, the leading ones broadcast. */
+/** x·y over the last two dimensions, [..., n, k]·[..., k, m]; the leading ones broadcast. */
 export function matMul(g: GraphBuilder, x: Value, y: Value): Value {
-  return g.node('MatMul', [x, y], { dtype: x.dtype, shape: [...x.shape.slice(0, -1), y.shape[y.shape.length - 1]] });
+  if (x.shape.length < 2 || y.shape.length < 2)
+    throw new ShapeError(`matMul of ${describe(x)} and ${describe(y)}: both need two dimensions or more`);
+  const [n, k] = x.shape.slice(-2);
+  const [sameK, m] = y.shape.slice(-2);
+  checkEqual('matMul', [x, k], [y, sameK]);
+  const leading = broadcast(x.shape.slice(0, -2), y.shape.slice(0, -2), `matMul of ${describe(x)} and ${describe(y)}`);
+  return g.node('MatMul', [x, y], { dtype: x.dtype, shape: [...leading, n, m] });
+}
+
+/** Fails where two dimensions that a product runs over are known and differ. */
+function checkEqual(what: string, [x, inX]: readonly [Value, Dim], [y, inY]: readonly [Value, Dim]): void {
+  if (typeof inX === 'number' && typeof inY === 'number' && inX !== inY)
+    throw new ShapeError(`${what} of ${describe(x)} and ${describe(y)}: inner dimensions ${inX} and ${inY} differ`);
+}
+
+function describe({ name, shape }: Value): string {
+  return `${name}[${shape.join(', ')}]`;
 }
 
 /** Elementwise x + y, broadcast. */
 export function add(g: GraphBuilder, x: Value, y: Value): Value {
-  return binary(g, 'Add', x, y);
+  return binary(g, 'Add', [x, y]);
 }
 
 /** Elementwise x − y, broadcast. */
 export function subtract(g: GraphBuilder, x: Value, y: Value): Value {
-  return binary(g, 'Sub', x, y);
+  return binary(g, 'Sub', [x, y]);
 }
 
 /** Elementwise x·y, broadcast. */
 export function multiply(g: GraphBuilder, x: Value, y: Value): Value {
-  return binary(g, 'Mul', x, y);
+  return binary(g, 'Mul', [x, y]);
 }
 
-function binary(g: GraphBuilder, op: string, x: Value, y: Value): Value {
-  return g.node(op, [x, y], { dtype: x.dtype, shape: broadcast(x.shape, y.shape) });
+function binary(g: GraphBuilder, op: 'Add' | 'Sub' | 'Mul', [x, y]: readonly [Value, Value]): Value {
+  const shape = broadcast(x.shape, y.shape, `${op} of ${describe(x)} and ${describe(y)}`);
+  return g.node(op, [x, y], { dtype: x.dtype, shape });
 }
 
-/** The shape of an elementwise result, by numpy's rule. Unequal named dimensions are the engine's to check. */
-function broadcast(a: readonly Dim[], b: readonly Dim[]): Dim[] {
+/**
+ * The shape of an elementwise result, by numpy's rule: dimensions are equal from the right, or one of them is 1. Unequal
+ * ones of which one has a name are the engine's to check.
+ */
+function broadcast(a: readonly Dim[], b: readonly Dim[], what: string): Dim[] {
   const rank = Math.max(a.length, b.length);
   return Array.from({ length: rank }, (_, i) => {
     const x = a[a.length - rank + i] ?? 1;
     const y = b[b.length - rank + i] ?? 1;
+    if (typeof x === 'number' && typeof y === 'number' && x !== y && x !== 1 && y !== 1)
+      throw new ShapeError(`${what}: dimensions ${x} and ${y} differ and neither is 1`);
+    // A name beside a number above 1 can only stand for that number, or for 1.
+    if (typeof x === 'string' && typeof y === 'number') return y === 1 ? x : y;
     return x === 1 ? y : x;
   });
 }
@@ -99,7 +127,7 @@ export function gather(g: GraphBuilder, table: Value, indices: Value): Value {
 }
 
 /** max or Euclidean norm over one axis, which disappears. */
-export function reduce(g: GraphBuilder, op: 'ReduceMax' | 'ReduceL2', x: Value, axis: number): Value {
+export function reduce(g: GraphBuilder, x: Value, { op, axis }: { op: 'ReduceMax' | 'ReduceL2'; axis: number }): Value {
   const shape = x.shape.toSpliced(axis, 1);
   return g.node(op, [x, g.ints(axis)], { dtype: x.dtype, shape }, { attributes: { keepdims: 0 } });
 }

@@ -3,8 +3,8 @@ import type { MessagePort } from 'node:worker_threads';
 import { parentPort } from 'node:worker_threads';
 import { assert, EngineError, LzeroError, messageOf } from '../core/index.ts';
 import type { Engine, EngineName } from './engine.ts';
-import { loadEngine } from './engine.ts';
-import type { SessionModel, SessionReply, SessionRequest } from './session.ts';
+import { loadEngine, providerOf } from './engine.ts';
+import type { SessionAnswer, SessionFailure, SessionModel, SessionReply, SessionRequest } from './session.ts';
 import type { DType, Tensor, TensorData } from './value.ts';
 import { ONNX_DTYPE } from './value.ts';
 
@@ -17,20 +17,20 @@ class EngineHost {
   #engine: { readonly name: EngineName; readonly ort: Engine } | undefined;
   #model: LoadedModel | undefined;
 
-  async answer(request: SessionRequest): Promise<SessionReply> {
+  async answer(request: SessionRequest): Promise<SessionAnswer> {
     switch (request.kind) {
       case 'start':
         this.#engine = await loadEngine();
-        return { ok: true, engine: this.#engine.name };
+        return { kind: 'start', engine: this.#engine.name };
       case 'load':
         await this.#release();
         this.#model = await this.#create(request.model, request.threads);
-        return { ok: true };
+        return { kind: 'load' };
       case 'run':
-        return { ok: true, outputs: await this.#run(request.feeds) };
+        return { kind: 'run', outputs: await this.#run(request.feeds) };
       case 'close':
         await this.#release();
-        return { ok: true };
+        return { kind: 'close' };
       default:
         return request satisfies never;
     }
@@ -39,7 +39,7 @@ class EngineHost {
   #create({ bytes, folder }: SessionModel, threads: number): Promise<LoadedModel> {
     assert(this.#engine !== undefined, 'load before start');
     return this.#engine.ort.InferenceSession.create(bytes, {
-      executionProviders: [this.#engine.name === 'onnxruntime-node' ? 'cpu' : 'wasm'],
+      executionProviders: [providerOf(this.#engine.name)],
       graphOptimizationLevel: 'all',
       intraOpNumThreads: threads,
       logSeverityLevel: LOG_SEVERITY,
@@ -77,9 +77,10 @@ function isTensorData(data: unknown): data is TensorData {
   return [Float32Array, Uint8Array, Int8Array, Int32Array, BigInt64Array].some((kind) => data instanceof kind);
 }
 
-function failure(error: unknown): SessionReply {
-  if (error instanceof LzeroError) return { ok: false, code: error.code, message: error.message, hint: error.hint };
-  return { ok: false, code: 'ENGINE', message: messageOf(error) };
+function failure(error: unknown): SessionFailure {
+  if (error instanceof LzeroError)
+    return { kind: 'failure', code: error.code, message: error.message, hint: error.hint };
+  return { kind: 'failure', code: 'ENGINE', message: messageOf(error) };
 }
 
 /** Answers in the order of asking, one at a time. */
@@ -88,9 +89,9 @@ function serve(port: MessagePort): void {
   let last: Promise<void> = Promise.resolve();
   port.on('message', (request: SessionRequest) => {
     last = last.then(async () => {
-      const reply = await host.answer(request).catch(failure);
+      const reply: SessionReply = await host.answer(request).catch(failure);
       // A run's outputs belong to nobody else: they move, they are not copied.
-      const buffers = reply.ok ? Object.values(reply.outputs ?? {}).map(({ data }) => data.buffer) : [];
+      const buffers = reply.kind === 'run' ? Object.values(reply.outputs).map(({ data }) => data.buffer) : [];
       port.postMessage(
         reply,
         buffers.filter((buffer) => buffer instanceof ArrayBuffer),

@@ -3,7 +3,7 @@
  * caller's event loop stays live: progress is drawn and Ctrl-C is heard while a batch is encoded.
  */
 import { Worker } from 'node:worker_threads';
-import { EngineError, LzeroError, MissingDependencyError } from '../core/index.ts';
+import { assert, EngineError, LzeroError, MissingDependencyError, messageOf } from '../core/index.ts';
 import type { EngineName } from './engine.ts';
 import type { Tensor } from './value.ts';
 
@@ -22,15 +22,31 @@ export type SessionRequest =
   | { readonly kind: 'run'; readonly feeds: Readonly<Record<string, Tensor>> }
   | { readonly kind: 'close' };
 
-/** What the worker answers; errors cross the thread as plain data. */
-export type SessionReply =
-  | { readonly ok: true; readonly engine?: EngineName; readonly outputs?: Readonly<Record<string, Tensor>> }
-  | { readonly ok: false; readonly code: string; readonly message: string; readonly hint?: string | undefined };
+/** What the worker answers to each kind of request that it could fulfil. */
+export type SessionAnswer =
+  | { readonly kind: 'start'; readonly engine: EngineName }
+  | { readonly kind: 'load' }
+  | { readonly kind: 'run'; readonly outputs: Readonly<Record<string, Tensor>> }
+  | { readonly kind: 'close' };
+
+/** An error that crosses the thread as plain data. */
+export type SessionFailure = {
+  readonly kind: 'failure';
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string | undefined;
+};
+
+/** What the worker sends back. */
+export type SessionReply = SessionAnswer | SessionFailure;
 
 /** Node 20 loads no .ts in threads: sources run by tests and scripts use the built worker. */
 const WORKER = import.meta.url.endsWith('.ts')
   ? new URL('../../dist/graph/session-worker.js', import.meta.url)
   : new URL('./session-worker.js', import.meta.url);
+
+/** What makes a whole thread fail: its file, or its memory. */
+const THREAD_HINT = 'see `lzero doctor`; where memory ran out, encode on a machine with more or with a smaller model';
 
 type Waiting = { resolve(reply: SessionReply): void; reject(error: Error): void };
 
@@ -40,13 +56,14 @@ export class Session {
   /** Requests sent and not yet answered; the worker answers in order. */
   readonly #waiting: Waiting[] = [];
   #ended: Error | undefined;
-  #engine: EngineName = 'onnxruntime-node';
+  #engine: EngineName | undefined;
 
   /** Starts the worker and its engine; `MissingDependencyError` where there is none. */
   static async start(): Promise<Session> {
     const session = new Session();
     try {
-      session.#engine = (await session.#ask({ kind: 'start' })).engine ?? session.#engine;
+      const { engine } = answerTo('start', await session.#ask({ kind: 'start' }));
+      session.#engine = engine;
       return session;
     } catch (error) {
       await session.#worker.terminate();
@@ -55,25 +72,36 @@ export class Session {
   }
 
   private constructor() {
-    this.#worker.on('message', (reply: SessionReply) => this.#waiting.shift()?.resolve(reply));
-    this.#worker.on('error', (error) => this.#end(new EngineError('the engine thread failed', { cause: error })));
-    this.#worker.on('exit', () => this.#end(new EngineError('the engine thread has ended')));
+    this.#worker.on('message', (reply: SessionReply) => {
+      const first = this.#waiting.shift();
+      assert(first !== undefined, 'the engine thread answered what nobody asked');
+      first.resolve(reply);
+    });
+    this.#worker.on('error', (cause) =>
+      this.#end(new EngineError(`the engine thread failed: ${messageOf(cause)}`, { cause, hint: THREAD_HINT })),
+    );
+    this.#worker.on('exit', () =>
+      this.#end(
+        new EngineError('the engine thread has ended', { hint: 'a closed session cannot be used: start another' }),
+      ),
+    );
   }
 
   /** The engine that the worker found. */
   get engine(): EngineName {
+    assert(this.#engine !== undefined, 'a session without an engine');
     return this.#engine;
   }
 
   /** Loads a model, in place of the one before. Its bytes move to the worker and are gone here. */
   async load(model: SessionModel, { threads }: { threads: number }): Promise<void> {
-    await this.#ask({ kind: 'load', model, threads }, [model.bytes.buffer]);
+    answerTo('load', await this.#ask({ kind: 'load', model, threads }, [model.bytes.buffer]));
   }
 
   /** Runs the loaded model. */
   async run(feeds: Readonly<Record<string, Tensor>>): Promise<Readonly<Record<string, Tensor>>> {
-    const reply = await this.#ask({ kind: 'run', feeds });
-    return reply.outputs ?? {};
+    const { outputs } = answerTo('run', await this.#ask({ kind: 'run', feeds }));
+    return outputs;
   }
 
   /** Releases the model and ends the thread. */
@@ -83,14 +111,14 @@ export class Session {
     await this.#worker.terminate();
   }
 
-  async #ask(request: SessionRequest, move: ArrayBuffer[] = []): Promise<SessionReply & { ok: true }> {
+  async #ask(request: SessionRequest, move: ArrayBuffer[] = []): Promise<SessionAnswer> {
     if (this.#ended) throw this.#ended;
     const reply = await new Promise<SessionReply>((resolve, reject) => {
       // Sent first: a request that cannot be cloned throws here, and must not wait for an answer that is another's.
       this.#worker.postMessage(request, move);
       this.#waiting.push({ resolve, reject });
     });
-    if (!reply.ok) throw errorFrom(reply);
+    if (reply.kind === 'failure') throw errorFrom(reply);
     return reply;
   }
 
@@ -100,8 +128,23 @@ export class Session {
   }
 }
 
-function errorFrom(reply: SessionReply & { ok: false }): LzeroError {
-  const { code, message, hint } = reply;
+/** The answer, which must be of the kind that was asked for: the worker answers in order. */
+function answerTo<Kind extends SessionAnswer['kind']>(
+  kind: Kind,
+  answer: SessionAnswer,
+): Extract<SessionAnswer, { readonly kind: Kind }> {
+  assert(isOfKind(answer, kind), `asked the engine thread to ${kind}, got the answer to ${answer.kind}`);
+  return answer;
+}
+
+function isOfKind<Kind extends SessionAnswer['kind']>(
+  answer: SessionAnswer,
+  kind: Kind,
+): answer is Extract<SessionAnswer, { readonly kind: Kind }> {
+  return answer.kind === kind;
+}
+
+function errorFrom({ code, message, hint }: SessionFailure): LzeroError {
   if (code === 'MISSING_DEPENDENCY') return new MissingDependencyError(message, { hint });
   return code === 'ENGINE' ? new EngineError(message, { hint }) : new LzeroError(code, message, { hint });
 }

@@ -1,6 +1,6 @@
 /** config.json of a Hugging Face BERT: what the encoder graph needs to know, checked. */
 import { z } from 'zod';
-import { CheckpointError, messageOf } from '../core/index.ts';
+import { CheckpointError, describeIssues, parseJson } from '../core/index.ts';
 
 const size = z.int().positive().max(1_000_000);
 
@@ -32,12 +32,16 @@ export type BertConfig = {
   readonly layerNormEpsilon: number;
 };
 
+const DAMAGED = 'the file is damaged or not a config.json: fetch it again';
+
 /** Reads config.json. `path` names it in errors. */
 export function parseBertConfig(text: string, path: string): BertConfig {
-  const parsed = schema.safeParse(parseJson(text, path));
+  const fail = (problem: string, cause: unknown) =>
+    new CheckpointError(`${path}: ${problem}`, { cause, hint: DAMAGED });
+  const parsed = schema.safeParse(parseJson(text, fail));
   if (!parsed.success) {
-    const problems = parsed.error.issues.map(({ path: key, message }) => `${key.join('.') || 'file'}: ${message}`);
-    throw new CheckpointError(`${path}: not a BERT that lzero can run: ${problems.join('; ')}`, {
+    const problems = describeIssues(parsed.error.issues);
+    throw new CheckpointError(`${path}: not a BERT that lzero can run: ${problems}`, {
       hint: 'supported: model_type bert, hidden_act gelu, absolute positions',
     });
   }
@@ -57,12 +61,4 @@ export function parseBertConfig(text: string, path: string): BertConfig {
     numTypes: c.type_vocab_size,
     layerNormEpsilon: c.layer_norm_eps,
   };
-}
-
-function parseJson(text: string, path: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new CheckpointError(`${path}: not JSON: ${messageOf(cause)}`, { cause });
-  }
 }

@@ -24,7 +24,7 @@ import {
 import type { BertConfig } from './bert-config.ts';
 
 /** Gives the graph value of a parameter by its name in a Hugging Face BertForMaskedLM. */
-export type Parameters = (name: string) => Value;
+export type ParameterLookup = (name: string) => Value;
 
 /** What a batch feeds, and what the encoder makes of it. */
 export type EncoderValues = {
@@ -42,7 +42,7 @@ export type EncoderValues = {
 const MASKED = -1e9;
 
 /** Appends the encoder: inputs `ids` and `mask`, hidden states out. */
-export function bertEncoder(g: GraphBuilder, config: BertConfig, parameters: Parameters): EncoderValues {
+export function bertEncoder(g: GraphBuilder, config: BertConfig, parameters: ParameterLookup): EncoderValues {
   const ids = g.input('ids', 'int32', ['B', 'T']);
   const mask = g.input('mask', 'float32', ['B', 'T']);
   const batchShape = shapeOf(g, ids, { start: 0, end: 2 });
@@ -56,7 +56,11 @@ export function bertEncoder(g: GraphBuilder, config: BertConfig, parameters: Par
 }
 
 /** Appends the transform before the decoder of BERT's MLM head: LN(gelu(W·h + b)), [N, H]. */
-export function mlmTransform(g: GraphBuilder, hidden: Value, config: BertConfig, parameters: Parameters): Value {
+export function mlmTransform(
+  g: GraphBuilder,
+  hidden: Value,
+  { config, parameters }: { config: BertConfig; parameters: ParameterLookup },
+): Value {
   const layers = new Layers(g, config, parameters);
   const name = 'cls.predictions.transform';
   return layers.norm(unary(g, 'Gelu', layers.dense(hidden, `${name}.dense`)), `${name}.LayerNorm`);
@@ -65,9 +69,9 @@ export function mlmTransform(g: GraphBuilder, hidden: Value, config: BertConfig,
 class Layers {
   readonly #g: GraphBuilder;
   readonly #config: BertConfig;
-  readonly #parameters: Parameters;
+  readonly #parameters: ParameterLookup;
 
-  constructor(g: GraphBuilder, config: BertConfig, parameters: Parameters) {
+  constructor(g: GraphBuilder, config: BertConfig, parameters: ParameterLookup) {
     this.#g = g;
     this.#config = config;
     this.#parameters = parameters;

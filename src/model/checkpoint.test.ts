@@ -1,9 +1,10 @@
-import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { changeConfig, copyOfGolden, goldenFolder } from '../../test/golden/model/fixtures.ts';
+import { changeConfig, copyOfGolden, encodeAll, goldenFolder } from '../../test/golden/model/fixtures.ts';
 import { CheckpointError } from '../core/index.ts';
 import { Checkpoint, TIED, WORD_EMBEDDINGS } from './checkpoint.ts';
+import type { EncodedDocument } from './encode.ts';
 import { loadModel } from './model.ts';
 import { openSafetensors } from './safetensors.ts';
 import { type TensorToWrite, writeSafetensors } from './safetensors-writer.ts';
@@ -43,10 +44,10 @@ async function refusal(): Promise<Error> {
 }
 
 /** Encodes one text with the copy: the way on which weights are read. */
-async function encodeWithCopy(): Promise<void> {
+async function encodeWithCopy(): Promise<EncodedDocument[]> {
   const model = await loadModel(copy.folder, { idf: 'none' });
   try {
-    for await (const _ of model.encode([{ id: '0', text: 'a' }]));
+    return await encodeAll(model, ['the river was cold']);
   } finally {
     await model.close();
   }
@@ -78,10 +79,45 @@ describe('a checkpoint', () => {
     });
     await opened(async (checkpoint) => {
       expect(checkpoint.head).toBe('none');
-      expect(checkpoint.names).toContain(WORD_EMBEDDINGS);
       expect(await checkpoint.read(WORD_EMBEDDINGS)).toEqual(before);
     });
     await expect(encodeWithCopy()).rejects.toThrow('has no MLM head');
+  });
+
+  it('from TensorFlow, with gamma and beta in place of weight and bias, gives the same vectors', async () => {
+    const before = await encodeWithCopy();
+    const old = (name: string) =>
+      name.replace('.LayerNorm.weight', '.LayerNorm.gamma').replace('.LayerNorm.bias', '.LayerNorm.beta');
+    await rewrite((tensors) => {
+      for (const [name, tensor] of [...tensors]) {
+        tensors.delete(name);
+        tensors.set(old(name), { ...tensor, name: old(name) });
+      }
+    });
+    expect(await encodeWithCopy()).toEqual(before);
+  });
+
+  it.skipIf(process.platform === 'win32')('may be a link into another folder, as in a hub cache', async () => {
+    const before = await encodeWithCopy();
+    const [path, blob] = [
+      join(copy.folder, 'model.safetensors'),
+      join(copy.folder, '..', `${basename(copy.folder)}.blob`),
+    ];
+    renameSync(path, blob);
+    symlinkSync(blob, path);
+    expect(await encodeWithCopy()).toEqual(before);
+    rmSync(blob);
+  });
+});
+
+describe('a network with more rows than the tokenizer has tokens', () => {
+  it('gives no weight to the rows that only fill it up', async () => {
+    const before = await encodeWithCopy();
+    const lines = readFileSync(join(copy.folder, 'vocab.txt'), 'utf8').trimEnd().split('\n');
+    writeFileSync(join(copy.folder, 'vocab.txt'), `${lines.slice(0, -1).join('\n')}\n`);
+    const [{ vector }] = await encodeWithCopy();
+    const kept = [...before[0].vector.terms].filter((term) => term < lines.length - 1);
+    expect([...vector.terms]).toEqual(kept);
   });
 });
 
@@ -129,6 +165,21 @@ describe('a bad checkpoint is refused with CheckpointError', () => {
   it.each(['config.json', 'model.safetensors'])('without %s', async (name) => {
     rmSync(join(copy.folder, name));
     expect((await refusal()).message).toContain(name);
+  });
+
+  it('that has only pytorch_model.bin, and is told what to do', async () => {
+    renameSync(join(copy.folder, 'model.safetensors'), join(copy.folder, 'pytorch_model.bin'));
+    expect(await refusal()).toMatchObject({ hint: expect.stringContaining('safetensors') });
+  });
+
+  it('whose tokenizer has more tokens than the network, when it is loaded', async () => {
+    writeFileSync(join(copy.folder, 'vocab.txt'), `${readFileSync(join(copy.folder, 'vocab.txt'), 'utf8')}extra\n`);
+    await expect(encodeWithCopy()).rejects.toThrow(/tokenizer has 278 tokens, the network only 277/);
+  });
+
+  it('whose finite weights overflow, when a document meets them', async () => {
+    await rewrite((tensors) => tensors.get('cls.predictions.transform.LayerNorm.weight')?.values.fill(3e38));
+    await expect(encodeWithCopy()).rejects.toThrow('not finite');
   });
 
   it('with a NaN among its weights, when it is loaded to encode: tensor and place are named', async () => {

@@ -1,10 +1,11 @@
 /**
  * A Hugging Face BERT on disk: config.json and model.safetensors, checked against each other. Names are those of
- * BertForMaskedLM; checkpoints saved without the "bert." prefix are read under the same names.
+ * BertForMaskedLM; checkpoints that spell them in another way are read under the same names.
  */
-import { readFile } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CheckpointError, messageOf } from '../core/index.ts';
+import { exists } from '../files/index.ts';
 import type { BertConfig } from './bert-config.ts';
 import { parseBertConfig } from './bert-config.ts';
 import type { SafetensorsFile } from './safetensors.ts';
@@ -38,14 +39,14 @@ export class Checkpoint {
   readonly config: BertConfig;
   readonly head: Head;
   readonly #file: SafetensorsFile;
-  /** What stands before the encoder's names in the file: "bert." or nothing. */
-  readonly #prefix: string;
+  /** BertForMaskedLM's names → names in the file. */
+  readonly #namesInFile: ReadonlyMap<string, string>;
 
   /** Opens a folder and checks that every tensor the encoder and its head need is there, in its shape. */
   static async open(folder: string): Promise<Checkpoint> {
     const configPath = join(folder, 'config.json');
     const config = parseBertConfig(await readText(configPath), configPath);
-    const file = await openSafetensors(join(folder, WEIGHTS_FILE));
+    const file = await openSafetensors(await weightsPath(folder));
     try {
       return new Checkpoint(folder, config, file);
     } catch (error) {
@@ -58,8 +59,8 @@ export class Checkpoint {
     this.folder = folder;
     this.config = config;
     this.#file = file;
-    this.#prefix = file.tensors.has(WORD_EMBEDDINGS) ? PREFIX : '';
-    this.head = file.tensors.has(TIED.bias) ? 'tied' : file.tensors.has(MLM_BIAS) ? 'mlm' : 'none';
+    this.#namesInFile = new Map(Array.from(file.tensors.keys(), (name) => [usualName(name), name]));
+    this.head = this.#has(TIED.bias) ? 'tied' : this.#has(MLM_BIAS) ? 'mlm' : 'none';
     for (const [name, shape] of expectedTensors(config, this.head)) this.#check(name, shape);
     if (this.decoderName === DECODER) this.#check(DECODER, [config.vocabSize, config.hiddenSize]);
     if (this.decoderBiasName === DECODER_BIAS) this.#check(DECODER_BIAS, [config.vocabSize]);
@@ -67,13 +68,13 @@ export class Checkpoint {
 
   /** The decoder's weights, [V, H]: the word embeddings where they are tied. */
   get decoderName(): string {
-    return this.head === 'mlm' && this.#file.tensors.has(DECODER) ? DECODER : WORD_EMBEDDINGS;
+    return this.head === 'mlm' && this.#has(DECODER) ? DECODER : WORD_EMBEDDINGS;
   }
 
   /** The decoder's bias, [V]. */
   get decoderBiasName(): string {
     if (this.head === 'tied') return TIED.bias;
-    return this.#file.tensors.has(DECODER_BIAS) ? DECODER_BIAS : MLM_BIAS;
+    return this.#has(DECODER_BIAS) ? DECODER_BIAS : MLM_BIAS;
   }
 
   /** The tensors that encoding reads. */
@@ -82,14 +83,14 @@ export class Checkpoint {
     return this.head === 'none' ? names : [...new Set([...names, this.decoderName, this.decoderBiasName])];
   }
 
-  /** All tensors of the file, under BertForMaskedLM's names. */
-  get names(): string[] {
-    return [...this.#file.tensors.keys()].map((name) => (this.#isBare(name) ? PREFIX + name : name));
+  /** The file that holds the weights, links followed. */
+  get weightsPath(): string {
+    return this.#file.path;
   }
 
   /** Type, shape and place of a tensor. */
   entry(name: string): TensorEntry {
-    const entry = this.#file.tensors.get(this.#nameInFile(name));
+    const entry = this.#file.tensors.get(this.#namesInFile.get(name) ?? '');
     if (entry) return entry;
     throw new CheckpointError(`${this.#file.path}: the tensor ${name} is missing`, {
       hint: 'the checkpoint is not a whole BERT encoder, or is of another architecture',
@@ -104,8 +105,7 @@ export class Checkpoint {
 
   /** A tensor's values. NaN and Inf are refused. */
   read(name: string): Promise<Float32Array<ArrayBuffer>> {
-    this.entry(name);
-    return this.#file.readFloat32(this.#nameInFile(name));
+    return this.#file.readFloat32(this.#namesInFile.get(name) ?? name);
   }
 
   /** Closes the file. */
@@ -113,12 +113,8 @@ export class Checkpoint {
     return this.#file.close();
   }
 
-  #isBare(name: string): boolean {
-    return this.#prefix === '' && /^(?:embeddings|encoder|pooler)\./.test(name);
-  }
-
-  #nameInFile(name: string): string {
-    return this.#prefix === '' && name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name;
+  #has(name: string): boolean {
+    return this.#namesInFile.has(name);
   }
 
   #check(name: string, shape: readonly number[]): void {
@@ -128,6 +124,31 @@ export class Checkpoint {
       `${this.#file.path}: the tensor ${name} has shape [${found.join(', ')}], config.json asks for [${shape.join(', ')}]`,
       { hint: 'config.json and model.safetensors belong to different models' },
     );
+  }
+}
+
+/**
+ * BertForMaskedLM's name for a tensor of the file: encoders are saved without "bert.", and checkpoints that were made by
+ * TensorFlow call the parameters of LayerNorm gamma and beta.
+ */
+function usualName(name: string): string {
+  const prefixed = /^(?:embeddings|encoder|pooler)\./.test(name) ? PREFIX + name : name;
+  return prefixed.replace(/\.LayerNorm\.gamma$/, '.LayerNorm.weight').replace(/\.LayerNorm\.beta$/, '.LayerNorm.bias');
+}
+
+/** Where the weights really are: a hub's cache holds links, and the engine maps only files inside the folder it is given. */
+async function weightsPath(folder: string): Promise<string> {
+  const path = join(folder, WEIGHTS_FILE);
+  try {
+    return await realpath(path);
+  } catch (cause) {
+    const pickled = await exists(join(folder, 'pytorch_model.bin'));
+    throw new CheckpointError(`${path} does not exist${pickled ? '; there is only pytorch_model.bin' : ''}`, {
+      hint: pickled
+        ? 'save the checkpoint as safetensors first'
+        : 'a checkpoint folder has config.json, model.safetensors and a tokenizer',
+      cause,
+    });
   }
 }
 

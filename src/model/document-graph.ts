@@ -6,7 +6,7 @@
  */
 import type { Value } from '../graph/index.ts';
 import { add, GraphBuilder, gather, multiply, reshape } from '../graph/index.ts';
-import type { EncoderValues, Parameters } from './bert-graph.ts';
+import type { EncoderValues, ParameterLookup } from './bert-graph.ts';
 import { bertEncoder, mlmTransform } from './bert-graph.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { TIED, WORD_EMBEDDINGS } from './checkpoint.ts';
@@ -14,9 +14,9 @@ import { pooledLogits, sparseHead } from './sparse-head.ts';
 import type { TermBounds } from './term-bounds.ts';
 
 /** How the graph's parameters come into a builder. */
-export type ParameterSource = (g: GraphBuilder) => Parameters;
+export type ParameterSource = (g: GraphBuilder) => ParameterLookup;
 
-/** ids, mask (and filter) in; `z` [B, V] and `numComputed` [B, 1] out. */
+/** ids, mask (and filter) in; `z` [B, V], `norms` [B] and `numComputed` [B, 1] out. */
 export function documentGraph(
   { config, head, decoderName, decoderBiasName }: Checkpoint,
   source: ParameterSource,
@@ -28,10 +28,11 @@ export function documentGraph(
   const u =
     head === 'tied'
       ? tiedInput(g, encoder, { parameters, scale: parameters(TIED.scale), inputShare: parameters(TIED.inputShare) })
-      : mlmTransform(g, encoder.hidden, config, parameters);
+      : mlmTransform(g, encoder.hidden, { config, parameters });
   const decoder = { weight: parameters(decoderName), bias: parameters(decoderBiasName), bounds };
-  const { z, numComputed } = sparseHead(g, { ...encoder, u }, decoder);
+  const { z, norms, numComputed } = sparseHead(g, { ...encoder, u }, decoder);
   g.output('z', z);
+  g.output('norms', norms);
   g.output('numComputed', numComputed);
   return g;
 }
@@ -52,7 +53,7 @@ export function tiedLogitsGraph({ config }: Checkpoint, source: ParameterSource)
 function tiedInput(
   g: GraphBuilder,
   { ids, hidden }: EncoderValues,
-  { parameters, scale, inputShare }: { parameters: Parameters; scale: Value; inputShare: Value },
+  { parameters, scale, inputShare }: { parameters: ParameterLookup; scale: Value; inputShare: Value },
 ): Value {
   const words = gather(g, parameters(WORD_EMBEDDINGS), ids); // E[x], [B, T, H]
   const flat = reshape(g, words, { target: g.ints(-1, Number(hidden.shape[1])), shape: hidden.shape });

@@ -2,7 +2,14 @@ import { fc, test } from '@fast-check/vitest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asDocuments, collect, golden, goldenFolder } from '../../test/golden/model/fixtures.ts';
 import { InterruptedError, Random, sparseVector } from '../core/index.ts';
-import { type BatchEncoder, batches, type DocumentToEncode, encodeStream, WINDOW } from './encode.ts';
+import {
+  type BatchEncoder,
+  batches,
+  type DocumentToEncode,
+  encodeStream,
+  WINDOW,
+  WINDOW_CHARACTERS,
+} from './encode.ts';
 import { loadModel, type Model } from './model.ts';
 
 /** The smallest encoder there is: a token per character, a text's vector is its length and its neighbours' number. */
@@ -52,6 +59,45 @@ describe('batches', () => {
 });
 
 describe('a stream', () => {
+  it('begins no batch after one has failed, and waits for those begun', async () => {
+    let numBegun = 0;
+    let numEnded = 0;
+    const failing: BatchEncoder = {
+      tokenise: () => ({ ids: new Int32Array(2048), numTokens: 2048 }),
+      encodeBatch: async (batch) => {
+        const mine = ++numBegun;
+        await new Promise(setImmediate);
+        if (mine === 2) await new Promise(setImmediate);
+        numEnded++;
+        if (mine === 1) throw new Error('first');
+        return batch.map(() => sparseVector([1], [1]));
+      },
+    };
+    await expect(collect(encodeStream(asDocuments(Array(9).fill('x')), failing))).rejects.toThrow('first');
+    expect([numBegun, numEnded]).toEqual([2, 2]);
+  });
+
+  it('gives a text without tokens the empty vector, and asks nothing of the network', async () => {
+    const encoder = new CountingEncoder();
+    const bare = { tokenise: () => ({ ids: new Int32Array(0), numTokens: 0 }), encodeBatch: encoder.encodeBatch };
+    const [{ vector }] = await collect(encodeStream(asDocuments(['']), bare));
+    expect([vector.terms.length, encoder.batchSizes]).toEqual([0, []]);
+  });
+
+  it('cuts windows by characters too, so that long texts do not add up', async () => {
+    let numRead = 0;
+    async function* texts() {
+      for (const document of asDocuments(Array(4).fill('x'.repeat(WINDOW_CHARACTERS)))) {
+        numRead++;
+        yield document;
+      }
+    }
+    const stream = encodeStream(texts(), new CountingEncoder());
+    await stream.next();
+    expect(numRead).toBe(1);
+    await stream.return(undefined);
+  });
+
   it('comes out in input order, over several windows, with lengths before the cut', async () => {
     const texts = randomTexts(2 * WINDOW + 37);
     const encoded = await collect(encodeStream(asDocuments(texts), new CountingEncoder()));

@@ -36,6 +36,8 @@ export type EncodeOptions = {
 
 /** Documents per window: 512 of 128 tokens are seconds of work, and neighbours in length differ by little. */
 export const WINDOW = 512;
+/** Characters per window at most, give or take one document: very long texts must not add up in memory. */
+export const WINDOW_CHARACTERS = 2 ** 24;
 /** Tokens per batch, padding included: larger ones are no faster and take more memory. */
 const BATCH_TOKENS = 2048;
 /** Documents per batch at most: each takes a row over the vocabulary. */
@@ -46,6 +48,8 @@ const IN_FLIGHT = 2;
 /** What a stream needs of a model. */
 export type BatchEncoder = {
   tokenise(text: string): ModelInput;
+  /** A window begins. What the encoder has learned from earlier batches must not change the bits of later windows. */
+  beginWindow?(): void;
   encodeBatch(batch: readonly Int32Array[]): Promise<SparseVector[]>;
 };
 
@@ -66,13 +70,18 @@ export async function* encodeStream(
   }
 }
 
-async function* windows<T>(items: AsyncIterable<T> | Iterable<T>): AsyncGenerator<T[]> {
-  let window: T[] = [];
-  for await (const item of items) {
-    window.push(item);
-    if (window.length === WINDOW) {
+async function* windows(
+  documents: AsyncIterable<DocumentToEncode> | Iterable<DocumentToEncode>,
+): AsyncGenerator<DocumentToEncode[]> {
+  let window: DocumentToEncode[] = [];
+  let numCharacters = 0;
+  for await (const document of documents) {
+    window.push(document);
+    numCharacters += document.text.length;
+    if (window.length === WINDOW || numCharacters >= WINDOW_CHARACTERS) {
       yield window;
       window = [];
+      numCharacters = 0;
     }
   }
   if (window.length > 0) yield window;
@@ -83,31 +92,47 @@ async function encodeWindow(
   encoder: BatchEncoder,
   { signal, report }: { signal: AbortSignal | undefined; report: (numEncoded: number) => void },
 ): Promise<EncodedDocument[]> {
-  let numEncoded = 0;
   const inputs = window.map(({ text }) => encoder.tokenise(text));
-  const vectors: SparseVector[] = [];
-  const queue = batches(inputs.map(({ ids }) => ids.length)).values();
-  const work = async (): Promise<void> => {
-    for (const batch of queue) {
-      if (signal?.aborted) throw new InterruptedError();
-      const results = await encoder.encodeBatch(batch.map((i) => inputs[i].ids));
-      batch.forEach((i, at) => {
-        vectors[i] = results[at];
-      });
-      numEncoded += batch.length;
-      report(numEncoded);
-    }
-  };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, work));
+  const vectors: SparseVector[] = window.map(() => EMPTY);
+  let numEncoded = 0;
+  encoder.beginWindow?.();
+  await inParallel(batches(inputs.map(({ ids }) => ids.length)), async (batch) => {
+    if (signal?.aborted) throw new InterruptedError();
+    const results = await encoder.encodeBatch(batch.map((i) => inputs[i].ids));
+    batch.forEach((i, at) => {
+      vectors[i] = results[at];
+    });
+    numEncoded += batch.length;
+    report(numEncoded);
+  });
   return window.map(({ id }, i) => {
     const { ids, numTokens } = inputs[i];
     return { id, vector: vectors[i], numTokens, truncated: numTokens > ids.length };
   });
 }
 
-/** Positions of the window, longest first, cut so that a padded batch stays within its tokens. */
+/** The vector of a text without tokens. */
+const EMPTY: SparseVector = { terms: new Uint32Array(0), weights: new Float32Array(0) };
+
+/** Works on the items in order, IN_FLIGHT at a time. After a failure no more are begun, and those begun are awaited. */
+async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  let next = 0;
+  const takeTurns = async (): Promise<void> => {
+    try {
+      while (next < items.length) await work(items[next++]);
+    } catch (error) {
+      next = items.length;
+      throw error;
+    }
+  };
+  const outcomes = await Promise.allSettled(Array.from({ length: IN_FLIGHT }, takeTurns));
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+}
+
+/** Positions of the window, longest first, cut so that a padded batch stays within its tokens. Empty texts have none. */
 export function batches(lengths: readonly number[]): number[][] {
-  const order = lengths.map((_, i) => i).sort((a, b) => lengths[b] - lengths[a] || a - b);
+  const filled = Array.from(lengths.keys()).filter((i) => lengths[i] > 0);
+  const order = filled.sort((a, b) => lengths[b] - lengths[a] || a - b);
   const cut: number[][] = [];
   for (const i of order) {
     const batch = cut.at(-1);

@@ -3,11 +3,11 @@
  * engine as places in the checkpoint's file where it can map them, as constants where it cannot.
  */
 import { availableParallelism } from 'node:os';
-import type { GraphBuilder, Tensor } from '../graph/index.ts';
-import { Session, toOnnx } from '../graph/index.ts';
-import type { Parameters } from './bert-graph.ts';
+import { basename, dirname } from 'node:path';
+import type { GraphBuilder, Tensor, Value } from '../graph/index.ts';
+import { canMapFiles, Session, toOnnx } from '../graph/index.ts';
+import type { ParameterLookup } from './bert-graph.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import { WEIGHTS_FILE } from './checkpoint.ts';
 
 /** A document as the encoder reads it: token ids with [CLS] and [SEP]. */
 export type TokenIds = Int32Array;
@@ -19,8 +19,8 @@ type TensorVisitor = (name: string, values: Float32Array) => void;
 export class GraphRunner {
   readonly #session: Session;
   readonly #checkpoint: Checkpoint;
-  /** Tensors that the engine cannot map: not float32, or an engine without files. */
-  readonly #inMemory: ReadonlyMap<string, Float32Array>;
+  /** Tensors that the engine cannot map: not float32, or an engine without files. Gone once a graph is loaded. */
+  #inMemory: ReadonlyMap<string, Float32Array>;
 
   /**
    * Starts the engine and reads every weight once: damaged ones are found here, not as silent zeros later. `visit` sees
@@ -29,7 +29,7 @@ export class GraphRunner {
   static async start(checkpoint: Checkpoint, visit: TensorVisitor = () => {}): Promise<GraphRunner> {
     const session = await Session.start();
     try {
-      const canMap = session.engine === 'onnxruntime-node';
+      const canMap = canMapFiles(session.engine);
       return new GraphRunner(session, checkpoint, await readWeights(checkpoint, { canMap, visit }));
     } catch (error) {
       await session.close();
@@ -43,17 +43,16 @@ export class GraphRunner {
     this.#inMemory = inMemory;
   }
 
-  /** Loads a graph, in place of the one before. */
+  /** Loads the graph that is to be run. Its parameters are the engine's from now on, so this is done once. */
   async load(graph: GraphBuilder): Promise<void> {
-    await this.#session.load(
-      { bytes: toOnnx(graph), folder: this.#checkpoint.folder },
-      { threads: availableParallelism() },
-    );
+    const folder = dirname(this.#checkpoint.weightsPath);
+    await this.#session.load({ bytes: toOnnx(graph), folder }, { threads: availableParallelism() });
+    this.#inMemory = new Map();
   }
 
   /** Each parameter as a constant of the graph, made when first asked for. */
-  readonly parameters = (g: GraphBuilder): Parameters => {
-    const made = new Map<string, ReturnType<Parameters>>();
+  readonly parameters = (g: GraphBuilder): ParameterLookup => {
+    const made = new Map<string, Value>();
     return (name) => {
       const value = made.get(name) ?? this.#constant(g, name);
       made.set(name, value);
@@ -86,9 +85,12 @@ export class GraphRunner {
     return this.#session.close();
   }
 
-  #constant(g: GraphBuilder, name: string): ReturnType<Parameters> {
+  #constant(g: GraphBuilder, name: string): Value {
     const { shape } = this.#checkpoint.entry(name);
-    const data = this.#inMemory.get(name) ?? { location: WEIGHTS_FILE, ...this.#checkpoint.position(name) };
+    const data = this.#inMemory.get(name) ?? {
+      location: basename(this.#checkpoint.weightsPath),
+      ...this.#checkpoint.position(name),
+    };
     return g.constant(name, { dtype: 'float32', shape }, data);
   }
 }

@@ -1,10 +1,11 @@
 /**
  * Makes a model folder from a Hugging Face checkpoint, or from another model folder with other settings. The folder
- * appears under its name only when it is whole.
+ * appears under its name only when it is whole, and replaces nothing but another model folder.
  */
-import { copyFile, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { CheckpointError, OutputError } from '../core/index.ts';
+import { CheckpointError, ConfigError, OutputError } from '../core/index.ts';
+import { exists } from '../files/index.ts';
 import type { Tokenizer } from '../text/index.ts';
 import { formatIdf } from '../text/index.ts';
 import { modelCard } from './card.ts';
@@ -12,10 +13,10 @@ import type { Head } from './checkpoint.ts';
 import { Checkpoint, WEIGHTS_FILE } from './checkpoint.ts';
 import type { TokenIds } from './graph-runner.ts';
 import type { CheckpointOptions, ModelFolder } from './model-folder.ts';
-import { readIdf, readIfExists, readModelFolder, TOKENIZER_FILES } from './model-folder.ts';
+import { checkFit, readIdf, readModelFolder, TOKENIZER_FILES } from './model-folder.ts';
 import type { TensorToWrite, WritableDtype } from './safetensors-writer.ts';
 import { writeSafetensors } from './safetensors-writer.ts';
-import type { BertSettings } from './settings.ts';
+import type { BertSettings, ModelSettings } from './settings.ts';
 import { formatSettings, IDF_FILE, SETTINGS_FILE } from './settings.ts';
 import { CALIBRATION_DOCUMENTS, calibrateTiedHead, tiedHeadTensors } from './tied-head.ts';
 
@@ -37,74 +38,107 @@ export type ImportOptions = CheckpointOptions & {
 
 /** What was made. */
 export type ImportReport = {
-  readonly settings: BertSettings;
-  readonly head: Exclude<Head, 'none'>;
+  readonly settings: ModelSettings;
+  /** What gives the terms their weights; undefined for models without a network. */
+  readonly head: Exclude<Head, 'none'> | undefined;
   readonly numCalibrationDocuments?: number | undefined;
 };
 
 /** Makes the folder. */
 export async function importModel(options: ImportOptions): Promise<ImportReport> {
-  const { output, force = false } = options;
-  if (!force && (await exists(output))) {
-    throw new OutputError(`${output} exists already`, { hint: 'replace it with --force' });
-  }
-  const temporary = join(dirname(resolve(output)), `.${basename(resolve(output))}.${process.pid}.partial`);
+  const output = resolve(options.output);
+  await refuseExisting(output, options.force);
+  const temporary = join(dirname(output), `.${basename(output)}.${process.pid}.partial`);
   try {
     await mkdir(temporary, { recursive: true });
     const report = await fill(temporary, options);
-    await rm(output, { recursive: true, force: true });
-    await rename(temporary, output);
+    await putInPlace(temporary, output);
     return report;
   } catch (cause) {
     await rm(temporary, { recursive: true, force: true });
-    throw cause instanceof Error && 'syscall' in cause ? OutputError.writing(output, cause) : cause;
+    throw cause instanceof Error && 'syscall' in cause ? OutputError.writing(options.output, cause) : cause;
   }
 }
 
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
+/** A folder that is not a model's is never replaced: `-o .` must not cost anybody their files. */
+async function refuseExisting(output: string, force = false): Promise<void> {
+  if (!(await exists(output))) return;
+  if (!force) throw new OutputError(`${output} exists already`, { hint: 'replace it with --force' });
+  if (await exists(join(output, SETTINGS_FILE))) return;
+  throw new OutputError(`${output} is not a model folder, so it is not replaced`, { hint: 'name another folder' });
+}
+
+/** The old folder steps aside until the new one has its name. */
+async function putInPlace(temporary: string, output: string): Promise<void> {
+  const aside = `${temporary}.old`;
+  const replaces = await exists(output);
+  if (replaces) await rename(output, aside);
+  await rename(temporary, output);
+  if (replaces) await rm(aside, { recursive: true, force: true });
 }
 
 async function fill(folder: string, options: ImportOptions): Promise<ImportReport> {
-  const model = await readSource(options);
-  const settings = { ...model.settings, name: basename(resolve(options.output)) };
-  const checkpoint = await Checkpoint.open(options.source);
-  try {
-    const { head, numCalibrationDocuments, added } = await headOf(checkpoint, model.tokenizer, options);
-    await writeWeights(join(folder, WEIGHTS_FILE), checkpoint, { added, dtype: options.dtype });
-    await copyFiles(options.source, folder);
-    if (settings.idf === IDF_FILE) {
-      await writeFile(join(folder, IDF_FILE), formatIdf(model.idf, model.tokenizer.vocabulary));
-    }
-    const { vocabSize } = checkpoint.config;
-    await writeFile(join(folder, 'README.md'), modelCard(settings, { head, numCalibrationDocuments, vocabSize }));
-    await writeFile(join(folder, SETTINGS_FILE), formatSettings(settings));
-    return { settings, head, numCalibrationDocuments };
-  } finally {
-    await checkpoint.close();
+  const source = await readSource(options);
+  const settings = { ...source.settings, name: basename(resolve(options.output)) };
+  const model = { ...source, settings };
+  const network = settings.kind === 'bert' ? await fillNetwork(folder, model, { ...options, settings }) : undefined;
+  await copyFiles(options.source, folder, TOKENIZER_FILES);
+  if (settings.idf === IDF_FILE) {
+    await writeFile(join(folder, IDF_FILE), formatIdf(model.idf, model.tokenizer.vocabulary));
   }
+  await writeFile(join(folder, 'README.md'), modelCard(settings, { ...network, tokenizer: model.tokenizer }));
+  await writeFile(join(folder, SETTINGS_FILE), formatSettings(settings));
+  return { settings, head: network?.head, numCalibrationDocuments: network?.numCalibrationDocuments };
 }
 
 /** The source with the options laid over its settings. */
-async function readSource(options: ImportOptions): Promise<ModelFolder & { settings: BertSettings }> {
+async function readSource(options: ImportOptions): Promise<ModelFolder> {
   const { source, activation, encodeLength, prune, idf } = options;
-  const isModel = (await readIfExists(join(source, SETTINGS_FILE))) !== undefined;
-  const model = await readModelFolder(source, isModel ? {} : { activation, encodeLength, prune, idf });
-  if (model.settings.kind !== 'bert') {
-    throw new CheckpointError(`${source}: a ${model.settings.kind} model has no checkpoint to import`);
+  if (!(await exists(join(source, SETTINGS_FILE)))) {
+    return readModelFolder(source, { activation, encodeLength, prune, idf });
   }
-  if (!isModel) return { ...model, settings: model.settings };
-  const changes = Object.entries({ activation, encodeLength, prune }).filter(([, value]) => value !== undefined);
-  const settings: BertSettings = { ...model.settings, ...Object.fromEntries(changes) };
-  if (idf === undefined) return { ...model, settings };
-  return {
-    ...model,
-    settings: { ...settings, idf: idf === 'none' ? 'none' : IDF_FILE },
-    idf: await readIdf(idf, model.tokenizer),
-  };
+  const model = await readModelFolder(source);
+  const settings = changed(model, options);
+  checkFit({ ...model, settings });
+  return { ...model, settings, idf: idf === undefined ? model.idf : await readIdf(idf, model.tokenizer) };
+}
+
+/** A model folder's settings with those options that are given. */
+function changed({ folder, settings }: ModelFolder, options: ImportOptions): ModelSettings {
+  const { activation, encodeLength, prune = settings.prune, idf } = options;
+  const own = { prune, idf: idf === undefined ? settings.idf : idf === 'none' ? ('none' as const) : IDF_FILE };
+  if (settings.kind === 'bert') {
+    const network = {
+      activation: activation ?? settings.activation,
+      encodeLength: encodeLength ?? settings.encodeLength,
+    };
+    return { ...settings, ...own, ...network };
+  }
+  const forNetworks = Object.entries({ activation, encodeLength, head: options.head, dtype: options.dtype });
+  const given = forNetworks.filter(([, value]) => value !== undefined).map(([name]) => name);
+  if (given.length === 0) return { ...settings, ...own };
+  throw new ConfigError(`${folder}: a ${settings.kind} model has no network, so it takes no ${given.join(', ')}`, {
+    hint: 'only --idf and --prune can be changed',
+  });
+}
+
+type Network = Omit<HeadReport, 'added'>;
+
+/** The network's files. */
+async function fillNetwork(
+  folder: string,
+  { tokenizer }: ModelFolder,
+  options: ImportOptions & { readonly settings: BertSettings },
+): Promise<Network> {
+  const checkpoint = await Checkpoint.open(options.source);
+  try {
+    const { added, ...network } = await headOf(checkpoint, tokenizer, options);
+    await writeWeights(join(folder, WEIGHTS_FILE), checkpoint, { added, dtype: options.dtype });
+    await copyFiles(options.source, folder, ['config.json']);
+    return network;
+  } finally {
+    await checkpoint.close();
+  }
 }
 
 type HeadReport = {
@@ -114,8 +148,12 @@ type HeadReport = {
   readonly added: readonly TensorToWrite[];
 };
 
-async function headOf(checkpoint: Checkpoint, tokenizer: Tokenizer, options: ImportOptions): Promise<HeadReport> {
-  const { source } = options;
+async function headOf(
+  checkpoint: Checkpoint,
+  tokenizer: Tokenizer,
+  options: ImportOptions & { readonly settings: BertSettings },
+): Promise<HeadReport> {
+  const { source, settings } = options;
   if (options.head !== 'tied') {
     if (checkpoint.head !== 'none') return { head: checkpoint.head, added: [] };
     throw new CheckpointError(`${source}: the checkpoint has no MLM head, so it gives no weights for terms`, {
@@ -127,7 +165,8 @@ async function headOf(checkpoint: Checkpoint, tokenizer: Tokenizer, options: Imp
       hint: 'leave out --head tied',
     });
   }
-  const documents = await firstDocuments(options.calibration ?? [], tokenizer, options.encodeLength);
+  const maxLength = Math.min(settings.encodeLength, CALIBRATION_LENGTH);
+  const documents = await firstDocuments(options.calibration ?? [], tokenizer, maxLength);
   const head = await calibrateTiedHead(source, documents, neverActive(tokenizer));
   return { head: 'tied', numCalibrationDocuments: documents.length, added: tiedHeadTensors(head) };
 }
@@ -138,11 +177,11 @@ const CALIBRATION_LENGTH = 256;
 async function firstDocuments(
   texts: AsyncIterable<string> | Iterable<string>,
   tokenizer: Tokenizer,
-  encodeLength = CALIBRATION_LENGTH,
+  maxLength: number,
 ): Promise<TokenIds[]> {
   const documents: TokenIds[] = [];
   for await (const text of texts) {
-    documents.push(tokenizer.encodeForModel(text, Math.min(encodeLength, CALIBRATION_LENGTH)).ids);
+    documents.push(tokenizer.encodeForModel(text, maxLength).ids);
     if (documents.length === CALIBRATION_DOCUMENTS) break;
   }
   return documents;
@@ -180,8 +219,8 @@ function isWritable(dtype: string): dtype is WritableDtype {
   return SOURCE_DTYPES.includes(dtype);
 }
 
-async function copyFiles(source: string, folder: string): Promise<void> {
-  for (const name of ['config.json', ...TOKENIZER_FILES]) {
+async function copyFiles(source: string, folder: string, names: readonly string[]): Promise<void> {
+  for (const name of names) {
     const from = join(source, name);
     if (await exists(from)) await copyFile(from, join(folder, name));
   }

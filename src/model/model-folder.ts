@@ -4,19 +4,19 @@
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { CheckpointError, ConfigError, IdfError } from '../core/index.ts';
+import { readIfExists } from '../files/index.ts';
 import type { IdfTable, Tokenizer } from '../text/index.ts';
 import { createTokenizer, noIdf, parseIdf } from '../text/index.ts';
 import type { Activation } from './activation.ts';
+import type { BertConfig } from './bert-config.ts';
 import { parseBertConfig } from './bert-config.ts';
 import { WEIGHTS_FILE } from './checkpoint.ts';
 import type { PruneRule } from './prune.ts';
 import type { BertSettings, ModelSettings } from './settings.ts';
-import { IDF_FILE, parseSettings, SETTINGS_FILE } from './settings.ts';
+import { IDF_FILE, MIN_ENCODE_LENGTH, parseSettings, SETTINGS_FILE } from './settings.ts';
 
 /** The model that ships with the package: no network, every token weighs 1. */
 export const EMBEDDED_MODEL = fileURLToPath(new URL('../../models/bow/', import.meta.url));
@@ -25,7 +25,11 @@ export const EMBEDDED_MODEL = fileURLToPath(new URL('../../models/bow/', import.
 export type ModelFolder = {
   readonly folder: string;
   readonly settings: ModelSettings;
+  /** Sizes of the network, where there is one. */
+  readonly config: BertConfig | undefined;
   readonly tokenizer: Tokenizer;
+  /** The text of the files that describe the tokenizer. */
+  readonly tokenizerFiles: string;
   readonly idf: IdfTable;
 };
 
@@ -48,17 +52,13 @@ export const TOKENIZER_FILES = ['tokenizer.json', 'vocab.txt', 'tokenizer_config
 export async function readModelFolder(folder: string, options: CheckpointOptions = {}): Promise<ModelFolder> {
   const path = join(folder, SETTINGS_FILE);
   const text = await readIfExists(path);
-  const tokenizer = await readTokenizer(folder);
-  if (text !== undefined) {
-    refuseOptions(folder, options);
-    const settings = parseSettings(text, path);
-    const idf = await readIdf(settings.idf === 'none' ? 'none' : join(folder, IDF_FILE), tokenizer);
-    return { folder, settings, tokenizer, idf };
-  }
-  const settings = await checkpointSettings(folder, options);
-  const idf =
-    options.idf === undefined ? await readDefaultIdf(folder, tokenizer) : await readIdf(options.idf, tokenizer);
-  return { folder, settings, tokenizer, idf };
+  if (text !== undefined) refuseOptions(folder, options);
+  const config = await readConfig(folder);
+  const settings = text === undefined ? checkpointSettings(folder, config, options) : parseSettings(text, path);
+  const { tokenizer, tokenizerFiles } = await readTokenizer(folder);
+  checkFit({ folder, settings, config, tokenizer });
+  const idf = await idfOf({ folder, settings, tokenizer, isModel: text !== undefined }, options.idf);
+  return { folder, settings, config, tokenizer, tokenizerFiles, idf };
 }
 
 /** lzero.json has the last word: options beside it would make other vectors under the same name. */
@@ -71,30 +71,69 @@ function refuseOptions(folder: string, options: CheckpointOptions): void {
   });
 }
 
-async function checkpointSettings(folder: string, options: CheckpointOptions): Promise<BertSettings> {
+async function readConfig(folder: string): Promise<BertConfig | undefined> {
   const path = join(folder, 'config.json');
   const text = await readIfExists(path);
-  if (text === undefined) {
+  return text === undefined ? undefined : parseBertConfig(text, path);
+}
+
+function checkpointSettings(
+  folder: string,
+  config: BertConfig | undefined,
+  { activation = 'relu', encodeLength, prune = { rule: 'none' }, idf }: CheckpointOptions,
+): BertSettings {
+  if (config === undefined) {
     throw new CheckpointError(`${folder}: neither ${SETTINGS_FILE} nor config.json is there`, {
       hint: 'give a model folder made by lzero, or a Hugging Face checkpoint folder',
     });
   }
-  const { maxPositions } = parseBertConfig(text, path);
-  const encodeLength = options.encodeLength ?? Math.min(USUAL_LENGTH, maxPositions);
-  if (encodeLength > maxPositions) {
-    throw new ConfigError(`encode length ${encodeLength} is more than the ${maxPositions} positions of ${folder}`);
-  }
+  const name = basename(resolve(folder));
   return {
     format: 1,
     kind: 'bert',
-    name: basename(resolve(folder)),
-    activation: options.activation ?? 'relu',
-    encodeLength,
-    prune: options.prune ?? { rule: 'none' },
+    name,
+    activation,
+    encodeLength: encodeLength ?? Math.min(USUAL_LENGTH, config.maxPositions),
+    prune,
     specialTokens: 'drop',
-    idf: options.idf === 'none' ? 'none' : IDF_FILE,
-    source: `checkpoint ${basename(resolve(folder))}`,
+    idf: idf === 'none' ? 'none' : IDF_FILE,
+    source: `checkpoint ${name}`,
   };
+}
+
+/** Settings, network and tokenizer must belong together: each alone may be sound. */
+export function checkFit({
+  folder,
+  settings,
+  config,
+  tokenizer,
+}: Pick<ModelFolder, 'folder' | 'settings' | 'config' | 'tokenizer'>): void {
+  if (settings.kind === 'bow') return;
+  if (config === undefined) {
+    throw new CheckpointError(`${folder}: config.json is missing`, {
+      hint: 'the folder is not whole: import it again',
+    });
+  }
+  const { encodeLength } = settings;
+  if (encodeLength < MIN_ENCODE_LENGTH || encodeLength > config.maxPositions) {
+    throw new ConfigError(
+      `${folder}: encode length ${encodeLength}; expected ${MIN_ENCODE_LENGTH} to ${config.maxPositions}, the positions of the network`,
+    );
+  }
+  if (tokenizer.vocabulary.size > config.vocabSize) {
+    throw new CheckpointError(
+      `${folder}: the tokenizer has ${tokenizer.vocabulary.size} tokens, the network only ${config.vocabSize}`,
+      { hint: 'tokenizer and weights belong to different models' },
+    );
+  }
+}
+
+type IdfOwner = Pick<ModelFolder, 'folder' | 'settings' | 'tokenizer'> & { readonly isModel: boolean };
+
+function idfOf({ folder, settings, tokenizer, isModel }: IdfOwner, chosen: string | undefined): Promise<IdfTable> {
+  if (settings.idf === 'none') return readIdf('none', tokenizer);
+  if (chosen !== undefined) return readIdf(chosen, tokenizer);
+  return isModel ? readIdf(join(folder, IDF_FILE), tokenizer) : readDefaultIdf(folder, tokenizer);
 }
 
 /** The checkpoint's own table, else the embedded one, which fits BERT's uncased vocabulary only. */
@@ -113,11 +152,13 @@ async function readDefaultIdf(folder: string, tokenizer: Tokenizer): Promise<Idf
   }
 }
 
-async function readTokenizer(folder: string): Promise<Tokenizer> {
+/** tokenizer.json describes all; without it vocab.txt and tokenizer_config.json do. */
+async function readTokenizer(folder: string): Promise<Pick<ModelFolder, 'tokenizer' | 'tokenizerFiles'>> {
   const [tokenizerJson, vocabTxt, tokenizerConfig] = await Promise.all(
     TOKENIZER_FILES.map((name) => readIfExists(join(folder, name))),
   );
-  return createTokenizer({ tokenizerJson, vocabTxt, tokenizerConfig, label: folder });
+  const tokenizer = await createTokenizer({ tokenizerJson, vocabTxt, tokenizerConfig, label: folder });
+  return { tokenizer, tokenizerFiles: tokenizerJson ?? JSON.stringify([vocabTxt, tokenizerConfig]) };
 }
 
 /** Reads an IDF table for a tokenizer; 'none' gives every token weight 1. */
@@ -130,35 +171,18 @@ export async function readIdf(path: string, tokenizer: Tokenizer): Promise<IdfTa
   return parseIdf(text, tokenizer.vocabulary, path);
 }
 
-/** The text of a file, or undefined where there is none. */
-export async function readIfExists(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && (cause.code === 'ENOENT' || cause.code === 'ENOTDIR')) {
-      return undefined;
-    }
-    throw cause;
-  }
-}
-
-/** Node's default of 64 KiB takes twice as long. */
+/** Node's default of 64 KiB takes longer. */
 const HASH_CHUNK_BYTES = 2 ** 20;
 
-/** sha256 over all that decides a model's vectors: settings, tokenizer, IDF and weights. */
-export async function modelIdentity({ folder, settings, idf, tokenizer }: ModelFolder): Promise<string> {
+/** sha256 over all that decides a model's vectors: settings, network, tokenizer, IDF and weights. */
+export async function modelIdentity({ folder, settings, config, idf, tokenizerFiles }: ModelFolder): Promise<string> {
   const hash = createHash('sha256');
   const { name: _name, source: _source, ...decisive } = settings;
-  hash.update(JSON.stringify(decisive));
-  hash.update(JSON.stringify([tokenizer.vocabulary.tokens, tokenizer.wordPiece]));
+  hash.update(JSON.stringify([decisive, config, tokenizerFiles]));
   hash.update(new Uint8Array(idf.values.buffer, idf.values.byteOffset, idf.values.byteLength));
   if (settings.kind === 'bert') {
-    await pipeline(
-      createReadStream(join(folder, WEIGHTS_FILE), { highWaterMark: HASH_CHUNK_BYTES }),
-      async (chunks: AsyncIterable<Buffer>) => {
-        for await (const chunk of chunks) hash.update(chunk);
-      },
-    );
+    const weights = createReadStream(join(folder, WEIGHTS_FILE), { highWaterMark: HASH_CHUNK_BYTES });
+    for await (const chunk of weights) hash.update(chunk);
   }
   return hash.digest('hex');
 }

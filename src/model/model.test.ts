@@ -1,8 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { collect, copyOfGolden, encodeAll, golden, goldenFolder } from '../../test/golden/model/fixtures.ts';
-import { ConfigError } from '../core/index.ts';
+import {
+  asDocuments,
+  changeConfig,
+  collect,
+  copyOfGolden,
+  encodeAll,
+  golden,
+  goldenFolder,
+} from '../../test/golden/model/fixtures.ts';
+import { ConfigError, EngineError } from '../core/index.ts';
+import { WINDOW } from './encode.ts';
 import { loadModel } from './model.ts';
 import { formatSettings } from './settings.ts';
 
@@ -10,13 +19,32 @@ const copy = copyOfGolden('untied');
 afterAll(() => copy.remove());
 
 describe('a model', () => {
-  it('starts its engine again when it is used after being closed, and may be closed twice', async () => {
+  it('may be closed twice, and refuses work after that', async () => {
     const model = await loadModel(goldenFolder('untied'), { idf: 'none' });
-    const before = await encodeAll(model, golden.texts);
+    await encodeAll(model, golden.texts.slice(0, 1));
     await model.close();
     await model.close();
-    expect(await encodeAll(model, golden.texts)).toEqual(before);
+    await expect(encodeAll(model, golden.texts)).rejects.toThrow('the model was closed');
+  });
+
+  it('fails the stream that is running when it is closed, instead of starting another engine', async () => {
+    const model = await loadModel(goldenFolder('untied'), { idf: 'none' });
+    const texts = Array.from({ length: WINDOW + 1 }, () => golden.texts[0]);
+    const stream = model.encode(asDocuments(texts));
+    await stream.next();
     await model.close();
+    await expect(collect(stream)).rejects.toThrow(EngineError);
+  });
+
+  it('has an identity that changes with what changes its vectors, and with nothing else', async () => {
+    const identity = async (options = {}) => (await loadModel(copy.folder, { idf: 'none', ...options })).identity();
+    const before = await identity();
+    expect(await identity()).toBe(before);
+    expect(await identity({ activation: 'l0' })).not.toBe(before);
+    changeConfig(copy.folder, { num_attention_heads: 1 }); // no shape changes, but every vector does
+    expect(await identity()).not.toBe(before);
+    changeConfig(copy.folder, { num_attention_heads: 2 });
+    expect(await identity()).toBe(before);
   });
 
   it('prunes by its rule, after the activation: top-k 5 keeps five of each vector', async () => {
@@ -44,7 +72,7 @@ describe('a model', () => {
 
   it('refuses an encode length beyond its positions', async () => {
     await expect(loadModel(goldenFolder('untied'), { idf: 'none', encodeLength: 49 })).rejects.toThrow(
-      'encode length 49 is more than the 48 positions',
+      'encode length 49; expected 3 to 48',
     );
   });
 

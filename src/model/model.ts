@@ -1,19 +1,22 @@
 /** A model ready for use: documents to vectors, queries to vectors. What it is made of is model-folder.ts's. */
 import type { SparseVector } from '../core/index.ts';
-import type { EncodedQuery, IdfTable, ModelInput, Tokenizer } from '../text/index.ts';
+import { EngineError } from '../core/index.ts';
+import type { EncodedQuery, IdfTable, Tokenizer } from '../text/index.ts';
 import { encodeQuery } from '../text/index.ts';
-import type { DocumentToEncode, EncodedDocument, EncodeOptions } from './encode.ts';
+import type { BatchEncoder, DocumentToEncode, EncodedDocument, EncodeOptions } from './encode.ts';
 import { encodeStream } from './encode.ts';
 import type { CheckpointOptions, ModelFolder } from './model-folder.ts';
 import { EMBEDDED_MODEL, modelIdentity, readModelFolder } from './model-folder.ts';
 import { NeuralEncoder } from './neural-encoder.ts';
+import type { PruneRule } from './prune.ts';
 import { prune } from './prune.ts';
-import type { ModelSettings } from './settings.ts';
+import type { BertSettings, ModelSettings } from './settings.ts';
 
 /** An encoder of documents and queries. Close it when done: a transformer keeps an engine thread. */
 export class Model {
   readonly #folder: ModelFolder;
   #encoder: Promise<NeuralEncoder> | undefined;
+  #closed = false;
 
   /** Use `loadModel`. */
   constructor(folder: ModelFolder) {
@@ -50,7 +53,7 @@ export class Model {
     documents: AsyncIterable<DocumentToEncode> | Iterable<DocumentToEncode>,
     options: EncodeOptions = {},
   ): AsyncGenerator<EncodedDocument> {
-    return encodeStream(documents, { tokenise: this.#tokenise, encodeBatch: this.#encodeBatch }, options);
+    return encodeStream(documents, this.#batchEncoder(), options);
   }
 
   /** sha256 of all that decides the vectors: indexes keep it and refuse vectors of another. */
@@ -58,27 +61,46 @@ export class Model {
     return modelIdentity(this.#folder);
   }
 
-  /** Ends the engine, if it was started. */
+  /** Ends the engine, if it was started. Streams that are still running fail. */
   async close(): Promise<void> {
-    const encoder = this.#encoder;
-    this.#encoder = undefined;
+    this.#closed = true;
     // One that failed to open has told so where it was asked for, and has nothing to close.
-    await (await encoder?.catch(() => undefined))?.close();
+    await (await this.#encoder?.catch(() => undefined))?.close();
   }
 
-  readonly #tokenise = (text: string): ModelInput => {
+  #batchEncoder(): BatchEncoder {
     const { settings, tokenizer } = this.#folder;
-    if (settings.kind === 'bert') return tokenizer.encodeForModel(text, settings.encodeLength);
-    const ids = Int32Array.from(tokenizer.encode(text));
-    return { ids, numTokens: ids.length };
-  };
+    if (settings.kind === 'bow') return bowEncoder(tokenizer, settings.prune);
+    let encoder: NeuralEncoder | undefined;
+    return {
+      tokenise: (text) => tokenizer.encodeForModel(text, settings.encodeLength),
+      beginWindow: () => encoder?.beginWindow(),
+      encodeBatch: async (batch) => {
+        encoder ??= await this.#openEncoder(settings);
+        return encoder.encodeBatch(batch);
+      },
+    };
+  }
 
-  readonly #encodeBatch = async (batch: readonly Int32Array[]): Promise<SparseVector[]> => {
-    const { settings, folder, tokenizer } = this.#folder;
-    const droppedTerms = tokenizer.vocabulary.specialIds;
-    if (settings.kind === 'bow') return batch.map((ids) => prune(bagOfWords(ids, droppedTerms), settings.prune));
-    this.#encoder ??= NeuralEncoder.open(folder, { ...settings, droppedTerms });
-    return (await this.#encoder).encodeBatch(batch);
+  /** The network, loaded when it is first needed. */
+  #openEncoder(settings: BertSettings): Promise<NeuralEncoder> {
+    if (this.#closed) throw new EngineError('the model was closed', { hint: 'load it again with loadModel' });
+    const { folder, tokenizer } = this.#folder;
+    const { size: numTerms, specialIds: droppedTerms } = tokenizer.vocabulary;
+    this.#encoder ??= NeuralEncoder.open(folder, { ...settings, droppedTerms, numTerms });
+    return this.#encoder;
+  }
+}
+
+/** The model without a network. */
+function bowEncoder(tokenizer: Tokenizer, rule: PruneRule): BatchEncoder {
+  const { specialIds } = tokenizer.vocabulary;
+  return {
+    tokenise: (text) => {
+      const ids = Int32Array.from(tokenizer.encode(text));
+      return { ids, numTokens: ids.length };
+    },
+    encodeBatch: async (batch) => batch.map((ids) => prune(bagOfWords(ids, specialIds), rule)),
   };
 }
 

@@ -1,6 +1,6 @@
 /** Documents to term weights by a transformer: the batch side. Sorting, order and streaming are encode.ts's. */
 import type { SparseVector } from '../core/index.ts';
-import { assert, CheckpointError } from '../core/index.ts';
+import { assert, CheckpointError, EngineError } from '../core/index.ts';
 import type { Tensor } from '../graph/index.ts';
 import type { Activation } from './activation.ts';
 import { activate } from './activation.ts';
@@ -19,6 +19,8 @@ export type WeightRules = {
   readonly prune: PruneRule;
   /** Term ids whose weight is always 0. */
   readonly droppedTerms: ReadonlySet<number>;
+  /** Terms that the tokenizer knows. Rows of the decoder beyond them only fill it up to a round size. */
+  readonly numTerms: number;
 };
 
 /** Above this share of terms computed, the filter costs more than it saves. */
@@ -56,16 +58,25 @@ export class NeuralEncoder {
     this.#rules = rules;
   }
 
+  /** Forgets that the filter did not pay: what a window gives must not depend on the windows before it. */
+  beginWindow(): void {
+    this.#useFilter = true;
+  }
+
   /** One vector per document of the batch. */
   async encodeBatch(batch: readonly TokenIds[]): Promise<SparseVector[]> {
     const filter: Tensor = { dtype: 'bool', dims: [], data: Uint8Array.of(this.#useFilter ? 1 : 0) };
-    const { z, numComputed } = await this.#runner.run(batch, { filter });
-    assert(z.data instanceof Float32Array && numComputed.data instanceof BigInt64Array, 'the head gives z and counts');
+    const outputs = await this.#runner.run(batch, { filter });
+    const [z, norms, numComputed] = [outputs.z.data, outputs.norms.data, outputs.numComputed.data];
+    assert(z instanceof Float32Array && norms instanceof Float32Array, 'z and norms are float32');
+    assert(numComputed instanceof BigInt64Array, 'counts are int64');
     const { vocabSize } = this.#checkpoint.config;
-    const computed = numComputed.data.reduce((sum, n) => sum + Number(n), 0);
+    const computed = numComputed.reduce((sum, n) => sum + Number(n), 0);
     if (computed > FILTER_PAYS_BELOW * vocabSize * batch.length) this.#useFilter = false;
-    const rows = z.data;
-    return batch.map((_, b) => this.#weights(rows.subarray(b * vocabSize, (b + 1) * vocabSize)));
+    return batch.map((_, b) => {
+      if (!Number.isFinite(norms[b])) throw overflow(this.#checkpoint.folder);
+      return this.#weights(z.subarray(b * vocabSize, (b + 1) * vocabSize));
+    });
   }
 
   /** Ends the engine and closes the checkpoint. */
@@ -76,10 +87,10 @@ export class NeuralEncoder {
 
   /** Active terms of one row of z, activated and pruned. */
   #weights(z: Float32Array): SparseVector {
-    const { activation, droppedTerms, prune: rule } = this.#rules;
+    const { activation, droppedTerms, numTerms, prune: rule } = this.#rules;
     const terms: number[] = [];
     const weights: number[] = [];
-    for (let j = 0; j < z.length; j++) {
+    for (let j = 0; j < numTerms; j++) {
       if (z[j] > 0 && !droppedTerms.has(j)) {
         terms.push(j);
         weights.push(activate(z[j], activation));
@@ -87,6 +98,13 @@ export class NeuralEncoder {
     }
     return prune({ terms: Uint32Array.from(terms), weights: Float32Array.from(weights) }, rule);
   }
+}
+
+/** Finite weights can still overflow; such a document has no vector, and an empty one would hide it. */
+function overflow(folder: string): EngineError {
+  return new EngineError(`${folder}: the network gave numbers that are not finite`, {
+    hint: 'the checkpoint has diverged or is not the model that its config.json describes',
+  });
 }
 
 function missingHead(folder: string): CheckpointError {

@@ -6,7 +6,7 @@
  *     │ u64 N    │ N bytes: {"name":{dtype,shape,data_offsets}…}  │ tensors, back to back, no holes  │
  *     └──────────┴───────────────────────────────────────────────┴──────────────────────────────────┘
  */
-import { CheckpointError, messageOf } from '../core/index.ts';
+import { CheckpointError, hasRepeatedKeys, parseJson } from '../core/index.ts';
 
 /** Bits of one value, by type. Sub-byte types are legal as long as a tensor fills whole bytes. */
 const DTYPE_BITS = {
@@ -99,7 +99,6 @@ export function parseHeader(path: string, bytes: Buffer, fileBytes: number): Saf
     name,
     checkEntry(raw, (problem) => checkpointError(path, `${tensorLabel(name)}: ${problem}`)),
   ]);
-  checkNoRepeats(path, text, { names: entries.map(([name]) => name), metadata });
   entries.sort(([, a], [, b]) => a.begin - b.begin || a.end - b.end);
   checkCoverage(path, entries, { dataStart, fileBytes });
   return { tensors: new Map(entries), metadata, dataStart };
@@ -115,13 +114,11 @@ function decodeHeader(path: string, bytes: Buffer): string {
 }
 
 function parseObject(path: string, text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isRecord(value)) return value;
-  } catch (cause) {
-    throw checkpointError(path, `the header at byte ${LENGTH_BYTES} is not JSON: ${messageOf(cause)}`, cause);
-  }
-  throw checkpointError(path, `the header at byte ${LENGTH_BYTES} is not a JSON object`);
+  const header = `the header at byte ${LENGTH_BYTES}`;
+  const value = parseJson(text, (problem, cause) => checkpointError(path, `${header} is ${problem}`, cause));
+  if (!isRecord(value)) throw checkpointError(path, `${header} is not a JSON object`);
+  if (hasRepeatedKeys(text, value)) throw checkpointError(path, `${header} has a key twice in one object`);
+  return value;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -166,28 +163,6 @@ function isSizes(value: unknown): value is number[] {
 /** Values of a tensor: the product of its shape. */
 export function numValues(shape: readonly number[]): number {
   return shape.reduce((product, size) => product * size, 1);
-}
-
-/**
- * Refuses repeated keys, of which JSON.parse keeps the last without a word. Each tensor has one "data_offsets", and a
- * quote inside a JSON string is always escaped, so the text must hold that word once per tensor, plus once for each
- * name or piece of metadata that is spelled so.
- */
-function checkNoRepeats(
-  path: string,
-  text: string,
-  { names, metadata }: { readonly names: readonly string[]; readonly metadata: Readonly<Record<string, string>> },
-): void {
-  const words = [...names, ...Object.entries(metadata).flat()];
-  for (const field of ['dtype', 'shape', 'data_offsets']) {
-    const expected = names.length + words.filter((word) => word === field).length;
-    const found = text.split(`"${field}"`).length - 1;
-    if (found !== expected)
-      throw checkpointError(
-        path,
-        `the header has ${names.length} tensors but "${field}" ${found} times: a repeated key`,
-      );
-  }
 }
 
 /** The tensors, sorted by position, must cover the data from its first byte to the end of the file. */

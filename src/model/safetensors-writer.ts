@@ -6,6 +6,7 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CheckpointError, OutputError, ShapeError } from '../core/index.ts';
+import { syncFolder } from '../files/index.ts';
 import { bfloat16ToFloat32, float32ToBfloat16, float32ToHalf, halfToFloat32 } from './half.ts';
 import { firstNonFinite } from './safetensors.ts';
 import { LENGTH_BYTES, METADATA_KEY, numValues, tensorLabel } from './safetensors-header.ts';
@@ -132,16 +133,5 @@ async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     const length = Math.min(MAX_WRITE_BYTES, bytes.length - done);
     done += (await handle.write(bytes, done, length)).bytesWritten;
-  }
-}
-
-/** Makes a rename survive a power cut. Windows cannot open folders, and needs no such thing. */
-async function syncFolder(path: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }

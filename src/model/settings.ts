@@ -3,7 +3,7 @@
  * the tokenizer and the IDF table are the same, so nothing outside the folder may change them.
  */
 import { z } from 'zod';
-import { ConfigError, messageOf } from '../core/index.ts';
+import { ConfigError, describeIssues, parseJson } from '../core/index.ts';
 import { ACTIVATIONS } from './activation.ts';
 import { pruneSchema } from './prune.ts';
 
@@ -11,6 +11,9 @@ import { pruneSchema } from './prune.ts';
 export const SETTINGS_FILE = 'lzero.json';
 /** The IDF table of a model folder. */
 export const IDF_FILE = 'idf.json';
+
+/** Room for [CLS], one token and [SEP]. */
+export const MIN_ENCODE_LENGTH = 3;
 
 const common = {
   format: z.literal(1),
@@ -30,7 +33,7 @@ const schema = z.discriminatedUnion('kind', [
     ...common,
     activation: z.enum(ACTIVATIONS),
     /** Tokens of a document that are read, [CLS] and [SEP] included. */
-    encodeLength: z.int().min(3),
+    encodeLength: z.int().min(MIN_ENCODE_LENGTH),
   }),
   /** No network: every token of the text weighs 1. */
   z.strictObject({ kind: z.literal('bow'), ...common }),
@@ -41,20 +44,14 @@ export type ModelSettings = z.infer<typeof schema>;
 /** Settings of a model with a transformer. */
 export type BertSettings = Extract<ModelSettings, { kind: 'bert' }>;
 
+const REMAKE = 'written by another version of lzero, or by hand: make the folder again with lzero model import';
+
 /** Reads lzero.json. `path` names it in errors. */
 export function parseSettings(text: string, path: string): ModelSettings {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (cause) {
-    throw new ConfigError(`${path}: not JSON: ${messageOf(cause)}`, { cause });
-  }
-  const parsed = schema.safeParse(json);
+  const fail = (problem: string, cause?: unknown) => new ConfigError(`${path}: ${problem}`, { cause, hint: REMAKE });
+  const parsed = schema.safeParse(parseJson(text, fail));
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path: key, message }) => `${key.join('.') || 'file'}: ${message}`);
-  throw new ConfigError(`${path}: ${problems.join('; ')}`, {
-    hint: 'written by another version of lzero, or by hand: make the folder again with lzero model import',
-  });
+  throw fail(describeIssues(parsed.error.issues));
 }
 
 /** Writes lzero.json. */

@@ -56,6 +56,8 @@ export type Decoder = {
 export type PooledLogits = {
   /** relu'd pooled logits, float32 [B, V]; 0 for every inactive term. */
   readonly z: Value;
+  /** Norm of all decoder inputs of a document, [B]: not finite where the network overflowed, which the max may hide. */
+  readonly norms: Value;
   /** Terms computed in float32 for each document, int64 [B, 1]. */
   readonly numComputed: Value;
 };
@@ -77,7 +79,8 @@ export function sparseHead(g: GraphBuilder, inputs: HeadInputs, decoder: Decoder
       whenFalse: dense,
     });
   });
-  return { z, numComputed };
+  const norms = reduce(g, reduce(g, documents, { op: 'ReduceL2', axis: 2 }), { op: 'ReduceL2', axis: 1 });
+  return { z, norms, numComputed };
 }
 
 /** Appends the full product and the max alone, without bias or relu: [B, V]. */
@@ -117,7 +120,7 @@ function pooled(g: GraphBuilder, document: Value, { weight, bias }: { weight: Va
 /** max_i u_i·w_j, [C]. The product is terms × positions, so that the max runs along memory: four times faster. */
 function maxOverPositions(g: GraphBuilder, document: Value, weight: Value): Value {
   const logits = linear(g, weight, { weight: document }); // w·uᵀ, [C, T]
-  return reduce(g, 'ReduceMax', logits, 1);
+  return reduce(g, logits, { op: 'ReduceMax', axis: 1 });
 }
 
 type Filter = {
@@ -140,9 +143,9 @@ function filterOf(g: GraphBuilder, { codes, scales, norms, errors, hiddenSize }:
   }
   return {
     tiles,
-    scales: vector('scales', scales),
-    norms: vector('norms', norms),
-    errors: vector('errors', errors),
+    scales: vector('term_scales', scales),
+    norms: vector('term_norms', norms),
+    errors: vector('term_errors', errors),
     zeros: vector('zeros', new Float32Array(scales.length)),
   };
 }
@@ -178,7 +181,7 @@ function upperBounds(g: GraphBuilder, document: Value, { tiles, scales, norms, e
 function quantise(g: GraphBuilder, document: Value): { codes: Value; scale: Value; rounded: Value } {
   const [numTokens, hiddenSize] = document.shape;
   const magnitude = g.node('Abs', [document], document);
-  const largest = reduce(g, 'ReduceMax', reduce(g, 'ReduceMax', magnitude, 1), 0);
+  const largest = reduce(g, reduce(g, magnitude, { op: 'ReduceMax', axis: 1 }), { op: 'ReduceMax', axis: 0 });
   const scale = multiply(g, largest, g.scalar(1 / ACTIVATION_LIMIT));
   const zero = g.constant('zero', { dtype: 'int8', shape: [] }, Int8Array.of(0));
   const int8: { dtype: 'int8'; shape: readonly Dim[] } = { dtype: 'int8', shape: [numTokens, hiddenSize] };
@@ -191,10 +194,10 @@ function quantise(g: GraphBuilder, document: Value): { codes: Value; scale: Valu
 function integerMax(g: GraphBuilder, tile: Value, codes: Value): Value {
   const zero = g.constant('code_zero', { dtype: 'uint8', shape: [] }, Uint8Array.of(CODE_ZERO));
   const type = { dtype: 'int32', shape: [tile.shape[0], codes.shape[1]] } as const;
-  return reduce(g, 'ReduceMax', g.node('MatMulInteger', [tile, codes, zero], type), 1);
+  return reduce(g, g.node('MatMulInteger', [tile, codes, zero], type), { op: 'ReduceMax', axis: 1 });
 }
 
 /** max_i ‖x_i‖ over the rows. */
 function largestNorm(g: GraphBuilder, x: Value): Value {
-  return reduce(g, 'ReduceMax', reduce(g, 'ReduceL2', x, 1), 0);
+  return reduce(g, reduce(g, x, { op: 'ReduceL2', axis: 1 }), { op: 'ReduceMax', axis: 0 });
 }

@@ -9,7 +9,7 @@
  *
  * The first term is exact in integers: codes of w are stored unsigned, 0…127, and |p| ≤ 127, so even the kernels that
  * add pairs of products in 16 bits (AVX2 without VNNI) cannot saturate: 2·127·127 < 2¹⁵. The two norms are stored a
- * thousandth too large; ‖f_j‖ also by 2⁻¹⁶·‖w_j‖, since rows that their codes hold exactly have f = 0 and would leave no
+ * thousandth too large; ‖f_j‖ also by H·2⁻²³·‖w_j‖, since rows that their codes hold exactly have f = 0 and would leave no
  * room for what float32 loses in the first term and in the product itself.
  */
 import { ShapeError } from '../core/index.ts';
@@ -33,9 +33,10 @@ export const CODE_ZERO = 64;
 const CODE_LIMIT = 63;
 /** Largest |p|. */
 export const ACTIVATION_LIMIT = 127;
-/** Room for float32's rounding: of the norms, and of the products as a share of ‖u‖·‖w_j‖. */
+/** Room for float32's rounding of the norms. */
 const SAFETY = 1.001;
-const ROUNDING = 2 ** -16;
+/** Room for float32's rounding of a product, as a share of ‖u‖·‖w_j‖ for each of its H terms: twice the worst case. */
+const ROUNDING = 2 ** -23;
 /** Rows below this have no codes: their scale would be denormal and too coarse. All of such a row is rest. */
 const SMALLEST = 1e-30;
 
@@ -74,5 +75,5 @@ function quantiseRow(w: Float32Array, j: number, { hiddenSize, codes, scales, no
   }
   scales[j] = scale;
   norms[j] = Math.sqrt(norm2) * SAFETY;
-  errors[j] = (Math.sqrt(error2) + ROUNDING * Math.sqrt(norm2)) * SAFETY;
+  errors[j] = (Math.sqrt(error2) + hiddenSize * ROUNDING * Math.sqrt(norm2)) * SAFETY;
 }

@@ -142,7 +142,7 @@ describe('encodeForModel', () => {
 describe('createTokenizer, bad input', () => {
   it.each([
     ['cut JSON', json().slice(0, -9), 'm/tokenizer.json: not JSON'],
-    ['another JSON', '[]', 'm/tokenizer.json: the whole file'],
+    ['another JSON', '[]', 'm/tokenizer.json: file: '],
     ['no model', '{}', 'm/tokenizer.json: model'],
     ['no vocabulary', json({ model: { type: 'WordPiece' } }), 'm/tokenizer.json: model.vocab'],
     ['a broken added token', json({ added_tokens: [{ id: -1, content: 'x' }] }), 'm/tokenizer.json: added_tokens.0.id'],

@@ -2,7 +2,7 @@
  * IDF tables: one weight per term id, which is all that a query needs. Read, written, computed from a collection,
  * blended, or all ones. What the weights do to a query is in query.ts.
  */
-import { IdfError, messageOf, ShapeError } from '../core/index.ts';
+import { formatFloat32, hasRepeatedKeys, IdfError, parseJson, ShapeError } from '../core/index.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
@@ -14,6 +14,8 @@ export type IdfTable = {
 
 /** Weight of a token that an idf file does not name (the released models' convention). */
 const WEIGHT_IF_MISSING = 1;
+
+const DAMAGED = 'the file is damaged or no IDF table: copy it again, or compute one with `lzero model idf`';
 
 /** Every token weighs 1: `idf: none`, as SPLADE-doc-distill and SPLADE-v3-Doc have it. */
 export function noIdf(vocabulary: Vocabulary): IdfTable {
@@ -30,38 +32,31 @@ export function parseIdf(text: string, vocabulary: Vocabulary, label: string): I
         hint: 'the table was made for another vocabulary; compute one with `lzero model idf`',
       });
     if (typeof weight !== 'number' || !Number.isFinite(Math.fround(weight)))
-      throw new IdfError(`${label}: ${JSON.stringify(token)}: expected a finite number, got ${JSON.stringify(weight)}`);
+      throw new IdfError(
+        `${label}: ${JSON.stringify(token)}: expected a finite number, got ${JSON.stringify(weight)}`,
+        {
+          hint: 'weights are numbers that a 32-bit float can hold; mend the line, or compute a table with `lzero model idf`',
+        },
+      );
     values[id] = weight;
   }
   return { values };
 }
 
 function parseObject(text: string, label: string): object {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (cause) {
-    throw new IdfError(`${label}: not JSON: ${messageOf(cause)}`, { cause });
-  }
+  const json = parseJson(text, (problem, cause) => new IdfError(`${label}: ${problem}`, { hint: DAMAGED, cause }));
   if (typeof json !== 'object' || json === null || Array.isArray(json))
-    throw new IdfError(`${label}: expected an object {"token": weight}`);
+    throw new IdfError(`${label}: expected an object {"token": weight}`, { hint: DAMAGED });
+  if (hasRepeatedKeys(text, json))
+    throw new IdfError(`${label}: a token occurs twice`, { hint: 'keep one of the two weights' });
   return json;
 }
 
 /** Writes idf.json, one token a line, in the fewest digits that read back as the same 32-bit floats. */
 export function formatIdf(table: IdfTable, vocabulary: Vocabulary): string {
   requireSize(table, vocabulary);
-  const lines = vocabulary.tokens.map((token, id) => `${JSON.stringify(token)}: ${shortest(table.values[id])}`);
+  const lines = vocabulary.tokens.map((token, id) => `${JSON.stringify(token)}: ${formatFloat32(table.values[id])}`);
   return `{\n${lines.join(',\n')}\n}\n`;
-}
-
-/** The shortest decimal that rounds to the same 32-bit float; nine digits always do. */
-function shortest(value: number): string {
-  for (let digits = 1; digits < 9; digits++) {
-    const decimal = Number(value.toPrecision(digits));
-    if (Math.fround(decimal) === value) return String(decimal);
-  }
-  return String(Number(value.toPrecision(9)));
 }
 
 /** Fails where a table was made for a vocabulary of another size. */

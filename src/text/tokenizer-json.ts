@@ -4,7 +4,7 @@
  */
 // Not `{ z }`: bundlers then keep all of zod, 98 KB gzip instead of 33 for createTokenizer.
 import * as z from 'zod';
-import { messageOf, TokenizerError } from '../core/index.ts';
+import { describeIssues, parseJson, TokenizerError } from '../core/index.ts';
 import { BERT_SPECIAL_TOKENS, type Vocabulary, vocabularyFromIds } from './vocabulary.ts';
 import { BERT_UNCASED, MAX_CHARS_PER_WORD, type WordPieceSettings } from './wordpiece.ts';
 
@@ -67,12 +67,12 @@ const tokenizerConfigSchema = z.looseObject({
 
 /** Parses and checks tokenizer.json. */
 export function parseTokenizerJson(text: string, label: string): TokenizerJson {
-  return check(tokenizerJsonSchema, parseJson(text, label), { label });
+  return check(tokenizerJsonSchema, parseJson(text, notJson(label)), { label });
 }
 
 /** The settings of tokenizer_config.json that decide how BERT reads vocab.txt. Defaults are BertTokenizer's. */
 export function settingsFromConfig(text: string, label: string): WordPieceSettings {
-  const config = check(tokenizerConfigSchema, parseJson(text, label), { label });
+  const config = check(tokenizerConfigSchema, parseJson(text, notJson(label)), { label });
   return {
     ...BERT_UNCASED,
     normalization: {
@@ -164,20 +164,19 @@ function specialTokenFrame(json: TokenizerJson, label: string): Pick<BertChain, 
   return { before: names.slice(0, text).filter(isName), after: names.slice(text + 1).filter(isName) };
 }
 
-function parseJson(text: string, label: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new TokenizerError(`${label}: not JSON: ${messageOf(cause)}`, { cause });
-  }
+function notJson(label: string): (problem: string, cause: unknown) => TokenizerError {
+  return (problem, cause) =>
+    new TokenizerError(`${label}: ${problem}`, { hint: 'the file is damaged: fetch or export it again', cause });
 }
+
+/** Issues in a message: each token of a hostile file could have one. */
+const MAX_ISSUES = 3;
 
 type Where = { readonly label: string; readonly path?: readonly string[] };
 
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown, { label, path = [] }: Where): z.infer<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  const at = [...path, ...issue.path].map(String).join('.') || 'the whole file';
-  throw new TokenizerError(`${label}: ${at}: ${issue.message}`, { cause: result.error });
+  const issues = result.error.issues.map((issue) => ({ path: [...path, ...issue.path], message: issue.message }));
+  throw new TokenizerError(`${label}: ${describeIssues(issues.slice(0, MAX_ISSUES))}`, { cause: result.error });
 }

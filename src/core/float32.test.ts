@@ -1,0 +1,40 @@
+import { fc, test } from '@fast-check/vitest';
+import { describe, expect, it } from 'vitest';
+import { formatFloat32 } from './float32.ts';
+
+const float32 = fc.float({ noNaN: true, noDefaultInfinity: true });
+
+describe('formatFloat32', () => {
+  it('gives the shortest decimals', () => {
+    const shortest: readonly (readonly [number, string])[] = [
+      [0, '0'],
+      [-0, '-0'],
+      [0.1, '0.1'],
+      [-0.1, '-0.1'],
+      [16777216, '16777216'],
+      [1 / 3, '0.33333334'],
+      [2 ** -149, '1e-45'],
+      [3.4028234663852886e38, '3.4028235e+38'],
+      [1.1754943508222875e-38, '1.1754944e-38'],
+    ];
+    for (const [value, text] of shortest) expect(formatFloat32(value)).toBe(text);
+  });
+
+  test.prop([float32])('reads back as the same bits, also through JSON, and no shorter decimal does', (value) => {
+    const text = formatFloat32(value);
+    expect(Math.fround(Number(text))).toBe(value);
+    expect(Math.fround(JSON.parse(text))).toBe(value);
+    const numDigits = text
+      .replace(/^-/, '')
+      .replace(/e.*/, '')
+      .replace('.', '')
+      .replace(/^0+|0+$/g, '').length;
+    if (numDigits > 1) expect(Math.fround(Number(value.toPrecision(numDigits - 1)))).not.toBe(value);
+  });
+
+  test.prop([float32])('is what trying one digit after the other gives', (value) => {
+    const candidates = Array.from({ length: 9 }, (_, i) => Number(value.toPrecision(i + 1)));
+    const first = candidates.find((candidate) => Math.fround(candidate) === value);
+    expect(formatFloat32(value)).toBe(Object.is(value, -0) ? '-0' : String(first));
+  });
+});

@@ -1,0 +1,75 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { OutputError } from '../core/index.ts';
+import { exists, readIfExists, syncFolder, writeFileAtomically } from './files.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'lzero-files-'));
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(scratch, 'case-'));
+});
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+describe('exists', () => {
+  it('is true for files and folders, false for what is not there', async () => {
+    writeFileSync(join(folder, 'a'), '');
+    expect(await Promise.all([folder, join(folder, 'a'), join(folder, 'b')].map(exists))).toEqual([true, true, false]);
+  });
+});
+
+describe('readIfExists', () => {
+  it('gives the text, or undefined where there is no file', async () => {
+    writeFileSync(join(folder, 'a'), 'é\n');
+    expect(await readIfExists(join(folder, 'a'))).toBe('é\n');
+    expect(await readIfExists(join(folder, 'b'))).toBeUndefined();
+    expect(await readIfExists(join(folder, 'no-folder', 'b'))).toBeUndefined();
+  });
+
+  it('does not take another failure for a missing file', async () => {
+    await expect(readIfExists(folder)).rejects.toMatchObject({ code: 'EISDIR' });
+  });
+});
+
+describe('writeFileAtomically', () => {
+  it('writes text and bytes, in place of what was there, and leaves nothing else', async () => {
+    const path = join(folder, 'out');
+    await writeFileAtomically(path, 'a longer text: é\n');
+    expect(readFileSync(path, 'utf8')).toBe('a longer text: é\n');
+    await writeFileAtomically(path, Uint8Array.of(0, 255));
+    expect([...readFileSync(path)]).toEqual([0, 255]);
+    expect(readdirSync(folder)).toEqual(['out']);
+  });
+
+  it('leaves the whole of one of them when many write the same file at once', async () => {
+    const path = join(folder, 'out');
+    const texts = Array.from({ length: 20 }, (_, i) => String(i).repeat(10_000 + i));
+    await Promise.all(texts.map((text) => writeFileAtomically(path, text)));
+    expect(texts).toContain(readFileSync(path, 'utf8'));
+    expect(readdirSync(folder)).toEqual(['out']);
+  });
+
+  it('that fails names the file and the way out', async () => {
+    const path = join(folder, 'missing', 'out');
+    const expected = { message: expect.stringContaining(`cannot write ${path}: ENOENT`), hint: expect.any(String) };
+    await expect(writeFileAtomically(path, '')).rejects.toThrow(OutputError);
+    await expect(writeFileAtomically(path, '')).rejects.toMatchObject(expected);
+  });
+
+  it('that fails at the last step leaves what was there and no temporary file', async () => {
+    const path = join(folder, 'out');
+    mkdirSync(path);
+    writeFileSync(join(path, 'inside'), 'kept');
+    await expect(writeFileAtomically(path, 'text')).rejects.toThrow(OutputError);
+    expect(readdirSync(folder)).toEqual(['out']);
+    expect(readFileSync(join(path, 'inside'), 'utf8')).toBe('kept');
+  });
+});
+
+describe('syncFolder', () => {
+  it('takes a folder, and fails where there is none', async () => {
+    await syncFolder(folder);
+    await expect(syncFolder(join(folder, 'none'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+});

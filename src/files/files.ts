@@ -1,0 +1,66 @@
+/**
+ * What readers and writers of all kinds ask of the file system. A write is whole or has not happened, also when the
+ * power fails. Knows nothing of what the files hold.
+ */
+import { access, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { errorCode, OutputError } from '../core/index.ts';
+
+/** Whether there is something at `path` that we can see. */
+export async function exists(path: string): Promise<boolean> {
+  return await access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The text of a file; undefined where there is none. Any other failure is thrown as it comes, for the caller to name. */
+export async function readIfExists(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Tells writes of one process apart. */
+let numWrites = 0;
+
+/**
+ * Writes a file under a temporary name in its folder, forces it to disk and gives it its name, in place of the file that
+ * had it. Failures are OutputError; they leave the old file as it was and nothing beside it.
+ */
+export async function writeFileAtomically(path: string, content: string | Uint8Array): Promise<void> {
+  const temporary = `${path}.${process.pid}.${numWrites++}.tmp`;
+  try {
+    await writeAndSync(temporary, content);
+    await rename(temporary, path);
+    await syncFolder(dirname(path));
+  } catch (cause) {
+    // The first failure is the one to report, whatever becomes of the temporary file.
+    await rm(temporary, { force: true }).catch(() => {});
+    throw OutputError.writing(path, cause);
+  }
+}
+
+async function writeAndSync(path: string, content: string | Uint8Array): Promise<void> {
+  const handle = await open(path, 'w');
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes a rename survive a power cut. Windows cannot open folders, and needs no such thing. */
+export async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
