@@ -100,12 +100,37 @@ describe('lzero encode', () => {
   it('refuses to go on with another model, and begins again with --restart', async () => {
     writeDocuments(4);
     await abortAfterOpening();
+    writeFileSync(`${output}.partial`, '{"_id":"d0","vector":{}}\n');
     const other = ['--model', goldenFolder('tied'), '--idf', 'none', '--activation', 'l0'];
     expect(await encode(input, '-o', output, ...other)).toMatchObject({
       exitCode: 1,
       stderr: expect.stringMatching(/error\[RESUME\].*model[\s\S]*--restart/),
     });
     expect((await encode(input, '-o', output, ...other, '--restart')).exitCode).toBe(0);
+  });
+
+  it('begins anew, whatever has changed, where the run before wrote nothing', async () => {
+    writeFileSync(input, 'not json\n');
+    expect((await encode(input, '-o', output)).exitCode).toBe(1);
+    expect((await encode(input, '-o', output, '--skip-bad')).exitCode).toBe(0);
+  });
+
+  it('counts the cut documents of earlier runs too', async () => {
+    writeFileSync(input, ['a', 'b'].map((id) => `${JSON.stringify({ _id: id, text: 'tide '.repeat(30) })}\n`).join(''));
+    const short = [...NEURAL, '--encode-length', '16'];
+    await encode(input, '-o', output, ...short);
+    const whole = readFileSync(output, 'utf8');
+    rmSync(output);
+    const controller = new AbortController();
+    controller.abort();
+    const argv = ['encode', input, '-o', output, ...short];
+    expect(await runCommands([encodeCommand], argv, { signal: controller.signal })).toMatchObject({
+      stderr: expect.stringContaining('run the same command again'),
+    });
+    writeFileSync(`${output}.partial`, `${whole.split('\n')[0]}\n`);
+    const { stdout } = await encode(input, '-o', output, ...short, '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ documents: 2, resumed: 1, encoded: 1, truncated: 2 });
+    expect(readFileSync(output, 'utf8')).toBe(whole);
   });
 
   it('refuses a changed input whose last done document is another', async () => {

@@ -1,7 +1,7 @@
 /** `lzero encode`: documents to sparse vectors, one JSON line each, resumable. */
 import { stat } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { byWeight, ResumeError } from '../core/index.ts';
+import { byWeight, InterruptedError, ResumeError } from '../core/index.ts';
 import {
   countLines,
   type Document,
@@ -83,6 +83,10 @@ async function encode(context: CliContext, input: string, options: EncodeCommand
     } finally {
       await output.close();
     }
+  } catch (error) {
+    throw error instanceof InterruptedError && options.output !== '-'
+      ? new InterruptedError('interrupted', { hint: 'run the same command again to go on', cause: error })
+      : error;
   } finally {
     await model.close();
   }
@@ -139,7 +143,12 @@ async function writeVectors(context: CliContext, { model, documents, output, tot
   try {
     const { signal } = context;
     const onProgress = (numDone: number) => progress.update(Math.max(numDone, numResumed));
-    const source = checkResumed(inShard(documentTexts(documents), shard), output);
+    const source = checkResumed(inShard(documentTexts(documents), shard), {
+      output,
+      onDone: (document) => {
+        if (isCut(model, document)) tally.numTruncated++;
+      },
+    });
     for await (const document of model.encode(source, { signal, skip: numResumed, onProgress })) {
       await output.write(vectorLine(model, document));
       tally.numEncoded++;
@@ -160,14 +169,24 @@ async function* inShard<T>(documents: AsyncIterable<T>, shard: Shard | undefined
   }
 }
 
-/** Passes documents on; the last one that is done must be there, and be the one on the last line. */
+/** Whether a document is longer than the model reads. */
+function isCut({ settings, tokenizer }: Model, { text }: DocumentToEncode): boolean {
+  return (
+    settings.kind === 'bert' && tokenizer.encodeForModel(text, settings.encodeLength).numTokens > settings.encodeLength
+  );
+}
+
+type Resumed = { readonly output: LineOutput; readonly onDone: (document: DocumentToEncode) => void };
+
+/** Passes documents on and tells of those that are done; the last of them must be there, and be on the last line. */
 async function* checkResumed(
   documents: AsyncIterable<DocumentToEncode>,
-  { numLines, lastLine }: LineOutput,
+  { output: { numLines, lastLine }, onDone }: Resumed,
 ): AsyncGenerator<DocumentToEncode> {
   let position = 0;
   for await (const document of documents) {
     position++;
+    if (position <= numLines) onDone(document);
     const isLast = lastLine?.startsWith(`{"_id":${JSON.stringify(document.id)},`);
     if (position === numLines && !isLast) throw changedInput(`document ${position} is ${document.id} now`);
     yield document;

@@ -27,7 +27,7 @@ export function modelIdfCommand(context: CliContext): Command {
   const command = new Command('idf')
     .description('compute query weights from the texts of a collection')
     .argument('<input>', 'BEIR folder, .jsonl, .jsonl.gz or .tsv file; - for JSON lines on standard input')
-    .requiredOption('-o, --output <file>', 'the idf.json to write')
+    .requiredOption('-o, --output <file>', 'the idf.json to write; - for standard output')
     .option('--model <folder>', 'whose tokenizer counts (default: the embedded model)')
     .option('--blend <file>', 'mix with this idf.json')
     .option('--share <number>', `share of the blended table, 0 to 1 (default: ${HALF})`, parseShare)
@@ -51,7 +51,7 @@ async function computeIdf(context: CliContext, input: string, options: IdfComman
   if (options.share !== undefined && blend === undefined) {
     throw new UsageError('--share needs --blend', { hint: 'name the table to mix with: --blend idf.json' });
   }
-  if (!force && (await exists(output))) {
+  if (!force && output !== '-' && (await exists(output))) {
     throw new OutputError(`${output} exists already`, { hint: 'replace it with --force' });
   }
   const { tokenizer } = await loadModel(options.model);
@@ -60,8 +60,10 @@ async function computeIdf(context: CliContext, input: string, options: IdfComman
   const counter = await count(context, new IdfCounter(tokenizer), { input, documents });
   if (counter.numDocs === 0) throw new InputError(`${input}: no document to count`);
   const table = other ? blendIdf(counter.table(), other, share) : counter.table();
-  await writeFileAtomically(output, formatIdf(table, tokenizer.vocabulary));
+  const text = formatIdf(table, tokenizer.vocabulary);
   reportSkipped(context.logger, documents.report);
+  if (output === '-') return context.stdout.write(text);
+  await writeFileAtomically(output, text);
   const { numDocs } = counter;
   const { numEmpty: empty, numBad: bad } = documents.report;
   if (context.options.json) await context.stdout.writeJson({ output, documents: numDocs, empty, bad });

@@ -1,6 +1,6 @@
 /** `lzero model import`: a model folder from a Hugging Face checkpoint, or from another model folder. */
 import { Command, Option } from 'commander';
-import { UsageError } from '../core/index.ts';
+import { silentProgress, UsageError } from '../core/index.ts';
 import { type DocumentOptions, documentTexts, readDocuments } from '../data/index.ts';
 import { type ImportReport, importModel, type WritableDtype } from '../model/index.ts';
 import type { CliContext } from './context.ts';
@@ -48,6 +48,8 @@ async function runImport(context: CliContext, source: string, options: ImportCom
       hint: 'a tied head is calibrated on text: --head tied --calibrate INPUT',
     });
   }
+  const progress = calibrate === undefined ? silentProgress : context.progress();
+  progress.start({ label: 'calibrating', unit: 'documents' });
   const report = await importModel({
     ...checkpointOptions(options),
     source,
@@ -55,8 +57,10 @@ async function runImport(context: CliContext, source: string, options: ImportCom
     head,
     calibration: calibrate === undefined ? undefined : texts(calibrate, { skipBad, signal: context.signal }),
     dtype: dtype && DTYPES[dtype],
+    signal: context.signal,
+    onProgress: (numDone) => progress.update(Math.floor(numDone)),
     force,
-  });
+  }).finally(() => progress.stop());
   const { settings, numCalibrationDocuments } = report;
   if (context.options.json) {
     await context.stdout.writeJson({ output, head: report.head, numCalibrationDocuments, settings });

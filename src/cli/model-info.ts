@@ -19,42 +19,28 @@ export function modelInfoCommand(context: CliContext): Command {
 
 async function info(context: CliContext, folder: string | undefined): Promise<void> {
   const model = await loadModel(folder);
-  const facts = { ...describeSettings(model), ...(await describeWeights(model)), identity: await model.identity() };
+  const network = await describeNetwork(model);
+  const { settings, tokenizer } = model;
+  const facts = { vocabularySize: tokenizer.vocabulary.size, ...network, identity: await model.identity() };
   if (context.options.json) {
-    await context.stdout.writeJson({ settings: model.settings, ...facts });
+    await context.stdout.writeJson({ settings, ...facts });
     return;
   }
-  const lines = Object.entries(facts).map(
+  const { format: _, prune, ...shown } = settings;
+  const lines = Object.entries({ ...shown, prune: formatPruneRule(prune), ...facts }).map(
     ([key, value]) => `${key.padEnd(16)}${typeof value === 'number' ? formatCount(value) : value}\n`,
   );
   await context.stdout.write(lines.join(''));
 }
 
-function describeSettings({ settings, tokenizer }: Model): Record<string, string | number> {
-  const facts = {
-    name: settings.name,
-    kind: settings.kind,
-    source: settings.source,
-    pruning: formatPruneRule(settings.prune),
-    'query weights': settings.idf,
-    vocabulary: tokenizer.vocabulary.size,
-  };
-  if (settings.kind === 'bow') return facts;
-  return { ...facts, activation: settings.activation, 'document length': settings.encodeLength };
-}
-
-async function describeWeights({ settings, folder }: Model): Promise<Record<string, string | number>> {
+async function describeNetwork({ settings, folder }: Model): Promise<Record<string, string | number>> {
   if (settings.kind === 'bow') return {};
   const checkpoint = await Checkpoint.open(folder);
   try {
     const { config, head, usedNames } = checkpoint;
     const size = (name: string) => checkpoint.entry(name).shape.reduce((a, b) => a * b, 1);
-    return {
-      head,
-      layers: config.numLayers,
-      'hidden size': config.hiddenSize,
-      parameters: usedNames.reduce((sum, name) => sum + size(name), 0),
-    };
+    const numParameters = usedNames.reduce((sum, name) => sum + size(name), 0);
+    return { head, numLayers: config.numLayers, hiddenSize: config.hiddenSize, numParameters };
   } finally {
     await checkpoint.close();
   }

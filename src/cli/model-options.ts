@@ -49,9 +49,10 @@ function addIdfOption(command: Command, when: string): Command {
 
 /** Adds the options that decide how a checkpoint's vectors are made. */
 export function addCheckpointOptions(command: Command, when: string): Command {
-  const activation = new Option('--activation <name>', `${when}what turns logits into weights`).choices([
-    ...ACTIVATIONS,
-  ]);
+  const activation = new Option(
+    '--activation <name>',
+    `${when}relu = log(1+relu z), l0 = log(1+log(1+relu z)), … (default: relu)`,
+  ).choices([...ACTIVATIONS]);
   command
     .addOption(activation)
     .option('--encode-length <tokens>', `${when}tokens read of a document (default: 512)`, positiveInteger)

@@ -155,7 +155,7 @@ describe('lzero model import of the model without a network', () => {
 describe('lzero model info', () => {
   it('shows the embedded model where none is named', async () => {
     const { stdout } = await model('info', '--json');
-    expect(JSON.parse(stdout)).toMatchObject({ name: 'bow', settings: { kind: 'bow' }, vocabulary: 30522 });
+    expect(JSON.parse(stdout)).toMatchObject({ settings: { name: 'bow', kind: 'bow' }, vocabularySize: 30522 });
   });
 
   it('shows sizes and head, and an identity that changes with the settings', async () => {
@@ -163,7 +163,7 @@ describe('lzero model info', () => {
     const other = join(folder, 'other');
     await model('import', output, '-o', other, '--activation', 'l0');
     const [a, b] = await Promise.all([output, other].map((path) => model('info', path, '--json')));
-    expect(JSON.parse(a.stdout)).toMatchObject({ head: 'mlm', activation: 'relu' });
+    expect(JSON.parse(a.stdout)).toMatchObject({ head: 'mlm', settings: { activation: 'relu' } });
     expect(JSON.parse(a.stdout).identity).not.toBe(JSON.parse(b.stdout).identity);
   });
 });

@@ -3,6 +3,7 @@
  * (`lzero … | head`) into an error of its own, which ends the command quietly.
  */
 import type { Writable } from 'node:stream';
+import { OutputError } from '../core/index.ts';
 
 /** The version of every `--json` answer; it grows when a field changes its meaning or goes away. */
 export const SCHEMA_VERSION = 1;
@@ -24,7 +25,9 @@ export class Output {
     this.#beforeWrite = beforeWrite;
     stream.on('error', (error: NodeJS.ErrnoException) => {
       const hasReader = error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED';
-      this.#failure ??= hasReader ? error : new OutputClosedError('stdout is closed', { cause: error });
+      this.#failure ??= hasReader
+        ? OutputError.writing('standard output', error)
+        : new OutputClosedError('stdout is closed', { cause: error });
     });
   }
 

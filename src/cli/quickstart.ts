@@ -99,7 +99,9 @@ function render({ model, query, encoded, ranked }: Tour): string {
 
 function firstTerms(vector: SparseVector, model: Model): string {
   const { tokens } = model.tokenizer.vocabulary;
+  const rarity = (i: number): number => model.idf.values[vector.terms[i]];
   const shown = byWeight(vector)
+    .sort((a, b) => vector.weights[b] - vector.weights[a] || rarity(b) - rarity(a))
     .slice(0, NUM_TERMS)
     .map((i) => `${tokens[vector.terms[i]]} ${vector.weights[i].toFixed(2)}`);
   return `${shown.join(', ')}, … (${vector.terms.length} terms)`;

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -100,6 +100,16 @@ describe('line output', () => {
     await expect(refused).rejects.toMatchObject({ hint: expect.stringContaining('--force') });
     await run(2, { force: true });
     expect(readFileSync(path, 'utf8')).toBe(allLines(2));
+  });
+
+  it.skipIf(process.platform === 'win32')('follows a link, and replaces nothing but regular files', async () => {
+    const target = join(folder, 'target');
+    writeFileSync(target, 'old');
+    symlinkSync(target, path);
+    await run(2, { force: true });
+    expect(readFileSync(target, 'utf8')).toBe(allLines(2));
+    for (const other of ['/dev/null', folder])
+      await expect(run(1, { path: other, force: true })).rejects.toThrow('is not a file');
   });
 
   it('names the file where the folder is missing or a file', async () => {

@@ -5,7 +5,7 @@
  *     open ─ write … write ─ finish      OUT
  *          └ killed, or close            OUT.partial + OUT.partial.json, found by the next open of the same job
  */
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { assert, LzeroError, OutputError } from '../core/index.ts';
 import { exists, syncFolder } from '../files/index.ts';
@@ -55,32 +55,43 @@ const SYNC_BYTES = 4 * 1024 * 1024;
 /** Opens an output of lines and finds what an earlier run of the same job has left. */
 export async function openLineOutput(options: LineOutputOptions): Promise<LineOutput> {
   return await reportingFailures(options.path, async () => {
-    await refuseExisting(options);
-    if (options.restart) await removePartial(options.path);
-    const { handle, found } = (await resume(options)) ?? (await begin(options));
-    return new ResumableLines(options, handle, found);
+    const place = { ...options, path: await placeOf(options) };
+    if (options.restart) await removePartial(place.path);
+    const { handle, found } = (await resume(place)) ?? (await begin(place));
+    return new ResumableLines(place, handle, found);
   });
 }
 
-async function refuseExisting({ path, force = false }: LineOutputOptions): Promise<void> {
-  if (!force && (await exists(path)))
-    throw new OutputError(`${path} exists already`, { hint: 'replace it with --force' });
+/** Where the lines go: links are followed, and only a regular file is ever replaced. */
+async function placeOf({ path, force = false }: LineOutputOptions): Promise<string> {
+  if (!(await exists(path))) return path;
+  const place = await realpath(path);
+  if (!(await stat(place)).isFile())
+    throw new OutputError(`${path} is not a file`, { hint: 'name a file, or write to standard output with -o -' });
+  if (force) return place;
+  throw new OutputError(`${path} exists already`, { hint: 'replace it with --force' });
 }
 
 type OpenLines = { readonly handle: FileHandle; readonly found: WholeLines };
 
+/** What can be gone on with; undefined where there is nothing. A job that wrote no line binds nobody. */
 async function resume({ path, identity }: LineOutputOptions): Promise<OpenLines | undefined> {
   const handle = await openPartial(path);
   if (!handle) return undefined;
   try {
-    await checkIdentity(path, identity);
     const found = await findWholeLines(handle);
-    await handle.truncate(found.sizeBytes);
-    return { handle, found };
+    if (found.numLines > 0) {
+      await checkIdentity(path, identity);
+      await handle.truncate(found.sizeBytes);
+      return { handle, found };
+    }
   } catch (error) {
     await handle.close();
     throw error;
   }
+  await handle.close();
+  await removePartial(path);
+  return undefined;
 }
 
 async function begin({ path, identity }: LineOutputOptions): Promise<OpenLines> {

@@ -104,10 +104,10 @@ export class Session {
     return outputs;
   }
 
-  /** Releases the model and ends the thread. */
+  /** Releases the model and ends the thread; runs that were not begun fail, one that was is waited for. */
   async close(): Promise<void> {
     if (this.#ended) return;
-    await this.#ask({ kind: 'close' }).catch(() => {});
+    if (this.#waiting.length === 0) await this.#ask({ kind: 'close' }).catch(() => {});
     await this.#worker.terminate();
   }
 

@@ -121,6 +121,16 @@ describe('a network with more rows than the tokenizer has tokens', () => {
   });
 });
 
+describe('a model folder that is not there', () => {
+  it.each([
+    ['/no/such/folder', 'does not exist'],
+    ['', 'does not exist'],
+    [import.meta.filename, 'is not a folder'],
+  ])('%j is named', async (folder, words) => {
+    await expect(loadModel(folder)).rejects.toThrow(words);
+  });
+});
+
 describe('a bad checkpoint is refused with CheckpointError', () => {
   const MISSING = ['bert.encoder.layer.1.output.dense.weight', 'bert.embeddings.LayerNorm.bias', WORD_EMBEDDINGS];
   it.each(MISSING)('without %s, which it names', async (name) => {
@@ -149,6 +159,11 @@ describe('a bad checkpoint is refused with CheckpointError', () => {
   it('with more layers in config.json than in the file', async () => {
     changeConfig(copy.folder, { num_hidden_layers: 3 });
     expect((await refusal()).message).toContain('bert.encoder.layer.2');
+  });
+
+  it('with fewer layers in config.json than in the file', async () => {
+    changeConfig(copy.folder, { num_hidden_layers: 1 });
+    expect((await refusal()).message).toContain('config.json only 1 layers');
   });
 
   it('cut short by a byte', async () => {

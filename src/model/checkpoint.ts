@@ -62,6 +62,7 @@ export class Checkpoint {
     this.#namesInFile = new Map(Array.from(file.tensors.keys(), (name) => [usualName(name), name]));
     this.head = this.#has(TIED.bias) ? 'tied' : this.#has(MLM_BIAS) ? 'mlm' : 'none';
     for (const [name, shape] of expectedTensors(config, this.head)) this.#check(name, shape);
+    this.#refuseMoreLayers();
     if (this.decoderName === DECODER) this.#check(DECODER, [config.vocabSize, config.hiddenSize]);
     if (this.decoderBiasName === DECODER_BIAS) this.#check(DECODER_BIAS, [config.vocabSize]);
   }
@@ -111,6 +112,18 @@ export class Checkpoint {
   /** Closes the file. */
   close(): Promise<void> {
     return this.#file.close();
+  }
+
+  /** A config.json of a smaller model would use the first layers and give vectors that mean nothing. */
+  #refuseMoreLayers(): void {
+    const { numLayers } = this.config;
+    for (const name of this.#namesInFile.keys()) {
+      const layer = Number(/^bert\.encoder\.layer\.(\d+)\./.exec(name)?.[1] ?? -1);
+      if (layer < numLayers) continue;
+      throw new CheckpointError(`${this.#file.path}: has the tensor ${name}, config.json only ${numLayers} layers`, {
+        hint: 'config.json and model.safetensors belong to different models',
+      });
+    }
   }
 
   #has(name: string): boolean {

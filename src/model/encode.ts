@@ -2,7 +2,7 @@
  * A stream of documents to a stream of vectors, in the same order, in bounded memory. Within a window of documents the
  * work is sorted by length and cut into batches of equal token counts, so that little is spent on padding.
  *
- *     documents ─ window of 512 ─ tokenise ─ sort by length ─ batches ─ vectors ─ input order ─ out
+ *     documents ─ window of ≤ 512 ─ tokenise ─ sort by length ─ batches ─ vectors ─ input order ─ out
  *
  * Windows begin at fixed places of the stream, so a document meets the same neighbours in every run: a resumed job
  * gives the same bytes.
@@ -36,8 +36,11 @@ export type EncodeOptions = {
 
 /** Documents per window: 512 of 128 tokens are seconds of work, and neighbours in length differ by little. */
 export const WINDOW = 512;
-/** Characters per window at most, give or take one document: very long texts must not add up in memory. */
-export const WINDOW_CHARACTERS = 2 ** 24;
+/**
+ * Characters per window at most, give or take one document: some sixty thousand tokens, half a minute of a slow model,
+ * which is what a kill can cost.
+ */
+export const WINDOW_CHARACTERS = 2 ** 18;
 /** Tokens per batch, padding included: larger ones are no faster and take more memory. */
 const BATCH_TOKENS = 2048;
 /** Documents per batch at most: each takes a row over the vocabulary. */
@@ -96,7 +99,7 @@ async function encodeWindow(
   const vectors: SparseVector[] = window.map(() => EMPTY);
   let numEncoded = 0;
   encoder.beginWindow?.();
-  await inParallel(batches(inputs.map(({ ids }) => ids.length)), async (batch) => {
+  const work = inParallel(batches(inputs.map(({ ids }) => ids.length)), async (batch) => {
     if (signal?.aborted) throw new InterruptedError();
     const results = await encoder.encodeBatch(batch.map((i) => inputs[i].ids));
     batch.forEach((i, at) => {
@@ -105,9 +108,20 @@ async function encodeWindow(
     numEncoded += batch.length;
     report(numEncoded);
   });
+  await orInterrupted(work, signal);
   return window.map(({ id }, i) => {
     const { ids, numTokens } = inputs[i];
     return { id, vector: vectors[i], numTokens, truncated: numTokens > ids.length };
+  });
+}
+
+/** Fails as soon as the signal fires: who interrupts does not want to wait for the batches in the engine. */
+function orInterrupted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (!signal) return work;
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(new InterruptedError());
+    signal.addEventListener('abort', stop, { once: true });
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
   });
 }
 

@@ -32,7 +32,11 @@ export type ImportOptions = CheckpointOptions & {
   readonly calibration?: AsyncIterable<string> | Iterable<string> | undefined;
   /** Type of the weights in the file; as in the source if not given. */
   readonly dtype?: WritableDtype | undefined;
-  /** Replace a folder that is there. */
+  /** Stops the calibration with `InterruptedError`. */
+  readonly signal?: AbortSignal | undefined;
+  /** Told how many documents the calibration has read. */
+  readonly onProgress?: ((numDone: number) => void) | undefined;
+  /** Replace a model folder that is there. */
   readonly force?: boolean | undefined;
 };
 
@@ -167,7 +171,8 @@ async function headOf(
   }
   const maxLength = Math.min(settings.encodeLength, CALIBRATION_LENGTH);
   const documents = await firstDocuments(options.calibration ?? [], tokenizer, maxLength);
-  const head = await calibrateTiedHead(source, documents, neverActive(tokenizer));
+  const { signal, onProgress } = options;
+  const head = await calibrateTiedHead(source, documents, { excluded: neverActive(tokenizer), signal, onProgress });
   return { head: 'tied', numCalibrationDocuments: documents.length, added: tiedHeadTensors(head) };
 }
 

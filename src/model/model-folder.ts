@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CheckpointError, ConfigError, IdfError } from '../core/index.ts';
@@ -50,6 +51,7 @@ export const TOKENIZER_FILES = ['tokenizer.json', 'vocab.txt', 'tokenizer_config
 
 /** Reads a model folder, or a bare checkpoint with `options`. */
 export async function readModelFolder(folder: string, options: CheckpointOptions = {}): Promise<ModelFolder> {
+  await requireFolder(folder);
   const path = join(folder, SETTINGS_FILE);
   const text = await readIfExists(path);
   if (text !== undefined) refuseOptions(folder, options);
@@ -59,6 +61,14 @@ export async function readModelFolder(folder: string, options: CheckpointOptions
   checkFit({ folder, settings, config, tokenizer });
   const idf = await idfOf({ folder, settings, tokenizer, isModel: text !== undefined }, options.idf);
   return { folder, settings, config, tokenizer, tokenizerFiles, idf };
+}
+
+async function requireFolder(folder: string): Promise<void> {
+  const stats = await stat(folder).catch(() => undefined);
+  if (stats?.isDirectory()) return;
+  throw new CheckpointError(`${folder || '""'} ${stats ? 'is not a folder' : 'does not exist'}`, {
+    hint: 'give a model folder made by lzero, or a Hugging Face checkpoint folder',
+  });
 }
 
 /** lzero.json has the last word: options beside it would make other vectors under the same name. */

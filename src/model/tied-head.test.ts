@@ -28,7 +28,7 @@ let documents: Int32Array[];
 let head: TiedHead;
 beforeAll(async () => {
   documents = await randomDocuments(30);
-  head = await calibrateTiedHead(FOLDER, documents, EXCLUDED);
+  head = await calibrateTiedHead(FOLDER, documents, { excluded: EXCLUDED });
 });
 
 /** max_i logits of one document under the head, in the engine. */
@@ -77,7 +77,7 @@ describe('a calibrated tied head', () => {
   });
 
   it('is the same every time, to the bit', async () => {
-    expect(await calibrateTiedHead(FOLDER, documents, EXCLUDED)).toEqual(head);
+    expect(await calibrateTiedHead(FOLDER, documents, { excluded: EXCLUDED })).toEqual(head);
   });
 
   it('is stored as three tensors: s, β and the bias', () => {
@@ -89,6 +89,6 @@ describe('a calibrated tied head', () => {
   });
 
   it('needs eight documents', async () => {
-    await expect(calibrateTiedHead(FOLDER, documents.slice(0, 7), EXCLUDED)).rejects.toThrow(InputError);
+    await expect(calibrateTiedHead(FOLDER, documents.slice(0, 7), { excluded: EXCLUDED })).rejects.toThrow(InputError);
   });
 });

@@ -11,7 +11,7 @@
  *     s = SPREAD / spread of max_i h_i·E_j over documents            β = SELF_LOGIT / mean ‖E_j‖²
  */
 
-import { assert, InputError } from '../core/index.ts';
+import { assert, InputError, InterruptedError } from '../core/index.ts';
 import type { Tensor } from '../graph/index.ts';
 import { Checkpoint, TIED, WORD_EMBEDDINGS } from './checkpoint.ts';
 import { tiedLogitsGraph } from './document-graph.ts';
@@ -43,11 +43,18 @@ export type TiedHead = {
   readonly bias: Float32Array;
 };
 
+/** Who watches the work. */
+type Watch = {
+  readonly signal?: AbortSignal | undefined;
+  /** Told how many of the documents are done. */
+  readonly onProgress?: ((numDone: number) => void) | undefined;
+};
+
 /** Calibrates a head for the checkpoint in `folder` on tokenised documents. `excluded` terms never become active. */
 export async function calibrateTiedHead(
   folder: string,
   documents: readonly TokenIds[],
-  excluded: ReadonlySet<number>,
+  { excluded, ...watch }: Watch & { readonly excluded: ReadonlySet<number> },
 ): Promise<TiedHead> {
   if (documents.length < MIN_DOCUMENTS) {
     throw new InputError(`calibrating a head needs at least ${MIN_DOCUMENTS} documents, got ${documents.length}`, {
@@ -60,7 +67,8 @@ export async function calibrateTiedHead(
     try {
       await runner.load(tiedLogitsGraph(checkpoint, runner.parameters));
       const embeddings = await checkpoint.read(WORD_EMBEDDINGS);
-      return await calibrate(runner, documents, { embeddings, excluded, vocabSize: checkpoint.config.vocabSize });
+      const { vocabSize } = checkpoint.config;
+      return await calibrate(runner, documents, { embeddings, excluded, vocabSize, ...watch });
     } finally {
       await runner.close();
     }
@@ -69,7 +77,7 @@ export async function calibrateTiedHead(
   }
 }
 
-type Vocabulary = {
+type Calibration = Watch & {
   readonly embeddings: Float32Array;
   readonly excluded: ReadonlySet<number>;
   readonly vocabSize: number;
@@ -78,12 +86,20 @@ type Vocabulary = {
 async function calibrate(
   runner: GraphRunner,
   documents: readonly TokenIds[],
-  { embeddings, excluded, vocabSize }: Vocabulary,
+  { embeddings, excluded, vocabSize, signal, onProgress = () => {} }: Calibration,
 ): Promise<TiedHead> {
-  const bare = await centredLogits(runner, documents, { scale: 1, inputShare: 0 });
-  const scale = SPREAD / rootMeanSquare(bare.centred);
+  const first = { signal, onProgress: (numRead: number) => onProgress(numRead / 2) };
+  const second = { signal, onProgress: (numRead: number) => onProgress((documents.length + numRead) / 2) };
+  const bare = await centredLogits(runner, documents, { scale: 1, inputShare: 0, ...first });
+  const spread = rootMeanSquare(bare.centred);
+  if (!(spread > 0)) {
+    throw new InputError('the documents to calibrate on are all alike', {
+      hint: 'give --calibrate a text with variety',
+    });
+  }
+  const scale = SPREAD / spread;
   const inputShare = (SELF_LOGIT * vocabSize) / sumOfSquares(embeddings);
-  const { means, centred } = await centredLogits(runner, documents, { scale, inputShare });
+  const { means, centred } = await centredLogits(runner, documents, { scale, inputShare, ...second });
   for (const j of excluded) for (let d = 0; d < documents.length; d++) centred[d * vocabSize + j] = NEVER;
   const theta = largest(centred, TARGET_TERMS * documents.length);
   const bias = means.map((mean, j) => (excluded.has(j) ? NEVER : -mean - theta));
@@ -94,11 +110,12 @@ async function calibrate(
 async function centredLogits(
   runner: GraphRunner,
   documents: readonly TokenIds[],
-  { scale, inputShare }: { scale: number; inputShare: number },
+  { scale, inputShare, signal, onProgress = () => {} }: Watch & { scale: number; inputShare: number },
 ): Promise<{ means: Float32Array; centred: Float32Array }> {
   const scalar = (x: number): Tensor => ({ dtype: 'float32', dims: [1], data: Float32Array.of(x) });
   const rows: Float32Array[] = [];
   for (const batch of batches(documents.map((ids) => ids.length))) {
+    if (signal?.aborted) throw new InterruptedError();
     const inputs = { scale: scalar(scale), inputShare: scalar(inputShare) };
     const { logits } = await runner.run(
       batch.map((i) => documents[i]),
@@ -107,6 +124,7 @@ async function centredLogits(
     assert(logits.data instanceof Float32Array, 'logits are float32');
     const width = logits.dims[1];
     for (let b = 0; b < batch.length; b++) rows.push(logits.data.subarray(b * width, (b + 1) * width));
+    onProgress(rows.length);
   }
   return centre(rows);
 }
