@@ -82,6 +82,13 @@ export class ResumeError extends LzeroError {
   }
 }
 
+/** Something that one process at a time may write, and another one does. */
+export class LockedError extends LzeroError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('LOCKED', message, details);
+  }
+}
+
 /** A result that cannot be written: disk full, folder missing or read-only, or a file in the way. */
 export class OutputError extends LzeroError {
   constructor(message: string, details?: ErrorDetails) {
@@ -106,6 +113,27 @@ const WRITE_HINTS: Readonly<Record<string, string | undefined>> = {
   EISDIR: 'the path is a folder: name a file in it',
   EPIPE: 'the program that read the output has ended',
 };
+
+/** An index file that is damaged, of an unknown version, or not an index at all. Names file and byte. */
+export class IndexFormatError extends LzeroError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('INDEX_FORMAT', message, details);
+  }
+}
+
+/** A call that does not fit the index as it is: another model's vectors, a second writer, an unknown field. */
+export class IndexStateError extends LzeroError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('INDEX_STATE', message, details);
+  }
+}
+
+/** Something that could not be fetched, or that came damaged. */
+export class DownloadError extends LzeroError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('DOWNLOAD', message, details);
+  }
+}
 
 /** An optional package that this call needs is not installed. The hint is the install command. */
 export class MissingDependencyError extends LzeroError {

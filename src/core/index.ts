@@ -1,14 +1,20 @@
 /** Errors, sparse vectors, seeded randomness, what JSON and float32 need, and the interfaces of logging and progress. */
+export { ByteReader, ByteWriter } from './bytes.ts';
+export { crc32, updateCrc32 } from './crc32.ts';
 export type { ErrorDetails } from './errors.ts';
 export {
   assert,
   CheckpointError,
   ConfigError,
+  DownloadError,
   EngineError,
   errorCode,
   IdfError,
+  IndexFormatError,
+  IndexStateError,
   InputError,
   InterruptedError,
+  LockedError,
   LzeroError,
   MissingDependencyError,
   messageOf,

@@ -12,8 +12,7 @@ import {
   tinyTokenizer,
   tokenizerJson,
 } from '../../test/golden/text/fixtures.ts';
-import { IdfError, LzeroError, ShapeError, TokenizerError } from '../core/index.ts';
-import { crc32 } from './crc32.ts';
+import { crc32, IdfError, LzeroError, ShapeError, TokenizerError } from '../core/index.ts';
 import { createTokenizer } from './create-tokenizer.ts';
 import { type IdfTable, noIdf, parseIdf } from './idf.ts';
 import { encodeQuery } from './query.ts';

@@ -16,9 +16,7 @@
  * page may use the new numbers throughout: outside, vectors are {token: weight}, and no score depends on a number.
  * `renumber` translates.
  */
-import { TokenizerError } from '../core/index.ts';
-import { ByteReader, ByteWriter } from './bytes.ts';
-import { crc32 } from './crc32.ts';
+import { ByteReader, ByteWriter, crc32, IdfError, TokenizerError } from '../core/index.ts';
 import { readTokens, writeTokens } from './front-coding.ts';
 import { requireSize } from './idf.ts';
 import type { QuerySide } from './query.ts';
@@ -76,7 +74,7 @@ export function encodeQuerySide(
 
 /** Decodes a query side; damaged bytes give an IdfError that names the position. */
 export function decodeQuerySide(bytes: Uint8Array, label = 'query side'): DecodedQuerySide {
-  const input = new ByteReader(bytes, label);
+  const input = new ByteReader(bytes, label, (message, details) => new IdfError(message, details));
   const flags = readHeader(input, bytes);
   const numbering: Numbering = flags & FLAG.sorted ? 'sorted' : 'vocabulary';
   const words = readWordSettings(input);

@@ -8,7 +8,12 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
 
 /** The checksum of some bytes. "123456789" gives 0xcbf43926. */
 export function crc32(bytes: Uint8Array): number {
-  let crc = 0xffffffff;
-  for (let i = 0; i < bytes.length; i++) crc = TABLE[(crc ^ bytes[i]) & 0xff] ^ (crc >>> 8);
-  return (crc ^ 0xffffffff) >>> 0;
+  return updateCrc32(0, bytes);
+}
+
+/** The checksum of bytes that follow others whose checksum is `crc` (0: none), as zlib has it. */
+export function updateCrc32(crc: number, bytes: Uint8Array): number {
+  let state = ~crc;
+  for (let i = 0; i < bytes.length; i++) state = TABLE[(state ^ bytes[i]) & 0xff] ^ (state >>> 8);
+  return ~state >>> 0;
 }

@@ -1,16 +1,24 @@
 /** A growing writer and a distrustful reader of little-endian bytes. Every length is checked before it is believed. */
-import { IdfError } from '../core/index.ts';
+import { type ErrorDetails, IndexFormatError, type LzeroError } from './errors.ts';
 
 /** Collects bytes. */
 export class ByteWriter {
-  readonly #bytes: number[] = [];
+  #bytes = new Uint8Array(256);
+  #length = 0;
+
+  /** Bytes so far. */
+  get length(): number {
+    return this.#length;
+  }
 
   u8(value: number): void {
-    this.#bytes.push(value);
+    this.#reserve(1);
+    this.#bytes[this.#length++] = value;
   }
 
   u32(value: number): void {
-    this.#bytes.push(value & 0xff, (value >>> 8) & 0xff, (value >>> 16) & 0xff, value >>> 24);
+    this.#reserve(4);
+    for (let shift = 0; shift < 32; shift += 8) this.#bytes[this.#length++] = value >>> shift;
   }
 
   f32(value: number): void {
@@ -20,12 +28,14 @@ export class ByteWriter {
   /** Seven bits a byte, low ones first, the high bit says that more follow. */
   varint(value: number): void {
     let rest = value;
-    for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) this.#bytes.push((rest & 0x7f) | 0x80);
-    this.#bytes.push(rest);
+    for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) this.u8((rest & 0x7f) | 0x80);
+    this.u8(rest);
   }
 
   bytes(values: ArrayLike<number>): void {
-    for (let i = 0; i < values.length; i++) this.#bytes.push(values[i]);
+    this.#reserve(values.length);
+    this.#bytes.set(values, this.#length);
+    this.#length += values.length;
   }
 
   /** Length in bytes, then UTF-8. */
@@ -41,20 +51,36 @@ export class ByteWriter {
     for (const text of texts) this.string(text);
   }
 
+  /** A copy of what was written. */
   finish(): Uint8Array {
-    return Uint8Array.from(this.#bytes);
+    return this.#bytes.slice(0, this.#length);
+  }
+
+  #reserve(count: number): void {
+    if (this.#length + count <= this.#bytes.length) return;
+    const grown = new Uint8Array(Math.max(2 * this.#bytes.length, this.#length + count));
+    grown.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = grown;
   }
 }
 
-/** Reads what ByteWriter wrote; anything else is an IdfError that names the byte. */
+/** Makes the error for damaged bytes. */
+type ErrorMaker = (message: string, details?: ErrorDetails) => LzeroError;
+
+const indexFormatError: ErrorMaker = (message, details) => new IndexFormatError(message, details);
+
+/** Reads what ByteWriter wrote; anything else is an error that names the byte, an IndexFormatError unless told otherwise. */
 export class ByteReader {
   readonly #bytes: Uint8Array;
   readonly #label: string;
+  readonly #makeError: ErrorMaker;
   #at = 0;
 
-  constructor(bytes: Uint8Array, label: string) {
+  /** @param label what messages call the bytes, usually a file name */
+  constructor(bytes: Uint8Array, label: string, makeError: ErrorMaker = indexFormatError) {
     this.#bytes = bytes;
     this.#label = label;
+    this.#makeError = makeError;
   }
 
   /** Position of the next byte. */
@@ -68,8 +94,8 @@ export class ByteReader {
   }
 
   /** The error for something wrong at byte `at`. */
-  error(message: string, at = this.#at): IdfError {
-    return new IdfError(`${this.#label}: byte ${at}: ${message}`);
+  error(message: string, at = this.#at, details?: ErrorDetails): LzeroError {
+    return this.#makeError(`${this.#label}: byte ${at}: ${message}`, details);
   }
 
   /** The next `length` bytes, not copied. */
@@ -126,7 +152,7 @@ export class ByteReader {
     try {
       return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     } catch (cause) {
-      throw new IdfError(`${this.#label}: byte ${at}: not UTF-8`, { cause });
+      throw this.error('not UTF-8', at, { cause });
     }
   }
 }
