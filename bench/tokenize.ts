@@ -24,6 +24,7 @@ import {
   type QuerySide,
   type Tokenizer,
 } from '../src/text/index.ts';
+import { tokenizerJson } from '../test/golden/text/fixtures.ts';
 import { circumstances, describe } from './lib/machine.ts';
 import { atMost, type Part, printPart, writeResults } from './lib/report.ts';
 import { spread } from './lib/statistics.ts';
@@ -184,7 +185,7 @@ async function main(): Promise<void> {
     parts.push(part);
   };
   const side = await embeddedSide();
-  const library = new Library(libraryJson(side.tokenizer), {});
+  const library = new Library(tokenizerJson(side.tokenizer.vocabulary.tokens), {});
   const texts = data ? realTexts(data) : drawnTexts(side.tokenizer);
   report(await startPart());
   report(sizePart('embedded table', side));
@@ -195,37 +196,6 @@ async function main(): Promise<void> {
   report(queryPart(side, library, texts));
   report(documentPart(side, library, texts));
   if (values.json) writeResults(values.json, where, parts);
-}
-
-/** The same tokenizer as tokenizer.json describes it. */
-function libraryJson({ vocabulary }: Tokenizer): object {
-  const added = [...vocabulary.specialIds].map((id) => ({
-    id,
-    content: vocabulary.tokens[id],
-    special: true,
-    normalized: false,
-  }));
-  const vocab = Object.fromEntries(vocabulary.tokens.map((token, id) => [token, id]));
-  return {
-    added_tokens: added,
-    normalizer: {
-      type: 'BertNormalizer',
-      clean_text: true,
-      handle_chinese_chars: true,
-      strip_accents: null,
-      lowercase: true,
-    },
-    pre_tokenizer: { type: 'BertPreTokenizer' },
-    post_processor: null,
-    decoder: null,
-    model: {
-      type: 'WordPiece',
-      unk_token: '[UNK]',
-      continuing_subword_prefix: '##',
-      max_input_chars_per_word: 100,
-      vocab,
-    },
-  };
 }
 
 await main();

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { documentTexts, readDocuments } from '../../src/data/index.ts';
 import { loadModel } from '../../src/model/index.ts';
-import { NeuralEncoder } from '../../src/model/neural-encoder.ts';
+import { type FilterSwitch, NeuralEncoder } from '../../src/model/neural-encoder.ts';
 
 const requestSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('batches'), ids: z.string() }),
@@ -20,6 +20,7 @@ const idsSchema = z.array(z.array(z.array(z.int())));
 const [folder] = process.argv.slice(2);
 const model = await loadModel(folder);
 let encoder: NeuralEncoder | undefined;
+const filterSwitch: FilterSwitch = { on: true };
 
 type Measured = { readonly ms: number; readonly activeTerms: number };
 
@@ -35,7 +36,7 @@ async function encodeBatches(path: string): Promise<Measured> {
   let [numTerms, numDocs] = [0, 0];
   const start = performance.now();
   for (const batch of batches) {
-    for (const { terms } of await encoder.encodeBatch(batch)) numTerms += terms.length;
+    for (const { terms } of await encoder.encodeBatch(batch, filterSwitch)) numTerms += terms.length;
     numDocs += batch.length;
   }
   return { ms: performance.now() - start, activeTerms: numTerms / numDocs };

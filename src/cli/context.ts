@@ -3,7 +3,7 @@
  * so a test can run one with streams of its own.
  */
 import type { Writable } from 'node:stream';
-import { InterruptedError, type Logger, type Progress, silentProgress } from '../core/index.ts';
+import { type Logger, type Progress, silentProgress } from '../core/index.ts';
 import { Output } from './output.ts';
 import {
   Terminal,
@@ -64,9 +64,4 @@ export function createContext(host: Host, options: Readonly<GlobalOptions>): Cli
     signal,
     options,
   };
-}
-
-/** Throws the reason where the command was asked to stop. For loops that call nothing with a signal of its own. */
-export function throwIfInterrupted({ signal }: Pick<CliContext, 'signal'>): void {
-  if (signal.aborted) throw signal.reason instanceof InterruptedError ? signal.reason : new InterruptedError();
 }

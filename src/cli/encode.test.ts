@@ -1,10 +1,15 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Outcome, runCommands } from '../../test/cli/fake-host.ts';
 import { goldenFolder } from '../../test/golden/model/fixtures.ts';
+import { openLineOutput } from '../data/index.ts';
+import { acquireLock } from '../files/index.ts';
 import { encodeCommand } from './encode.ts';
+
+/** Documents that are encoded and written together. */
+const WINDOW = 512;
 
 let folder: string;
 let input: string;
@@ -77,30 +82,63 @@ describe('lzero encode', () => {
     writeDocuments(8);
     await encode(input, '-o', output, ...NEURAL);
     const whole = readFileSync(output, 'utf8');
-    const { aborted } = await abortAfterOpening();
-    expect(aborted.exitCode).toBe(130);
-    const partial = `${output}.partial`;
-    writeFileSync(partial, whole.slice(0, whole.length / 2)); // as if killed in the middle of a line
+    rmSync(output);
+    const aborted = await abortAfterOpening();
+    expect([aborted.exitCode, aborted.stderr]).toEqual([130, expect.stringContaining('run the same command again')]);
+    await leaveLines(whole.split('\n').slice(0, 4));
+    appendFileSync(`${output}.partial`, '{"_id":"d4","ve'); // as if killed in the middle of a line
     const { exitCode, stderr } = await encode(input, '-o', output, ...NEURAL);
     expect(exitCode).toBe(0);
-    expect(stderr).toContain('going on after');
+    expect(stderr).toContain('going on after 4 documents');
     expect(readFileSync(output, 'utf8')).toBe(whole);
-    expect(existsSync(partial)).toBe(false);
+    expect(readdirSync(folder).sort()).toEqual(['in.jsonl', 'out.jsonl']);
   });
 
   /** Leaves an unfinished job behind: interrupted before its first batch. */
-  async function abortAfterOpening(): Promise<{ aborted: Outcome }> {
-    rmSync(output, { force: true });
+  function abortAfterOpening(options: readonly string[] = NEURAL): Promise<Outcome> {
     const controller = new AbortController();
     controller.abort();
-    const argv = ['encode', input, '-o', output, ...NEURAL];
-    return { aborted: await runCommands([encodeCommand], argv, { signal: controller.signal }) };
+    return runCommands([encodeCommand], ['encode', input, '-o', output, ...options], { signal: controller.signal });
   }
+
+  /** Adds lines to the unfinished job, as if it had got so far. */
+  async function leaveLines(lines: readonly string[], { marked = false } = {}): Promise<void> {
+    const identity = JSON.parse(readFileSync(`${output}.partial.json`, 'utf8'));
+    const unfinished = await openLineOutput({ path: output, identity });
+    for (const line of lines) await unfinished.write(line, { marked });
+    await unfinished.close();
+  }
+
+  it('is refused while another process writes the same output, and leaves no lock of its own', async () => {
+    writeDocuments(2);
+    const lock = acquireLock(`${output}.lock`);
+    expect(await encode(input, '-o', output)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(new RegExp(`error\\[LOCKED\\].*\nhint: .*process ${process.pid}`)),
+    });
+    lock.release();
+    await abortAfterOpening();
+    expect(existsSync(`${output}.lock`)).toBe(false);
+    expect((await encode(input, '-o', output)).exitCode).toBe(0);
+    expect(existsSync(`${output}.lock`)).toBe(false);
+  });
+
+  it.skipIf(!existsSync('/proc/self/io'))(
+    'reads its input once under --quiet, where no progress is shown',
+    async () => {
+      const line = (i: number) => `${JSON.stringify({ _id: String(i), text: 'ocean', filler: 'x'.repeat(1e6) })}\n`;
+      writeFileSync(input, Array.from({ length: 32 }, (_, i) => line(i)).join(''));
+      const bytesRead = () => Number(/^rchar: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
+      const before = bytesRead();
+      expect((await encode(input, '--quiet')).exitCode).toBe(0);
+      expect((bytesRead() - before) / 32e6).toBeLessThan(1.5);
+    },
+  );
 
   it('refuses to go on with another model, and begins again with --restart', async () => {
     writeDocuments(4);
     await abortAfterOpening();
-    writeFileSync(`${output}.partial`, '{"_id":"d0","vector":{}}\n');
+    await leaveLines(['{"_id":"d0","vector":{}}']);
     const other = ['--model', goldenFolder('tied'), '--idf', 'none', '--activation', 'l0'];
     expect(await encode(input, '-o', output, ...other)).toMatchObject({
       exitCode: 1,
@@ -115,28 +153,37 @@ describe('lzero encode', () => {
     expect((await encode(input, '-o', output, '--skip-bad')).exitCode).toBe(0);
   });
 
-  it('counts the cut documents of earlier runs too', async () => {
+  it.each([
+    [true, 2],
+    [false, 1],
+  ])('adds the cut documents that earlier runs have noted (%s) to its own: %i', async (marked, truncated) => {
     writeFileSync(input, ['a', 'b'].map((id) => `${JSON.stringify({ _id: id, text: 'tide '.repeat(30) })}\n`).join(''));
     const short = [...NEURAL, '--encode-length', '16'];
     await encode(input, '-o', output, ...short);
     const whole = readFileSync(output, 'utf8');
     rmSync(output);
-    const controller = new AbortController();
-    controller.abort();
-    const argv = ['encode', input, '-o', output, ...short];
-    expect(await runCommands([encodeCommand], argv, { signal: controller.signal })).toMatchObject({
-      stderr: expect.stringContaining('run the same command again'),
-    });
-    writeFileSync(`${output}.partial`, `${whole.split('\n')[0]}\n`);
+    await abortAfterOpening(short);
+    await leaveLines([whole.split('\n')[0]], { marked });
     const { stdout } = await encode(input, '-o', output, ...short, '--json');
-    expect(JSON.parse(stdout)).toMatchObject({ documents: 2, resumed: 1, encoded: 1, truncated: 2 });
+    expect(JSON.parse(stdout)).toMatchObject({ documents: 2, resumed: 1, encoded: 1, truncated });
     expect(readFileSync(output, 'utf8')).toBe(whole);
+  });
+
+  it('notes the cut documents for later runs', async () => {
+    const line = (i: number) => `${JSON.stringify({ _id: `d${i}`, text: 'tide '.repeat(i % 2 === 0 ? 30 : 1) })}\n`;
+    writeFileSync(input, `${Array.from({ length: WINDOW }, (_, i) => line(i)).join('')}not json\n`);
+    const short = [...NEURAL, '--encode-length', '16'];
+    expect((await encode(input, '-o', output, ...short)).exitCode).toBe(1);
+    const identity = JSON.parse(readFileSync(`${output}.partial.json`, 'utf8'));
+    const unfinished = await openLineOutput({ path: output, identity });
+    expect(unfinished).toMatchObject({ numLines: WINDOW, numMarked: WINDOW / 2 });
+    await unfinished.close();
   });
 
   it('refuses a changed input whose last done document is another', async () => {
     writeDocuments(4);
     await abortAfterOpening();
-    writeFileSync(`${output}.partial`, '{"_id":"someone-else","vector":{}}\n');
+    await leaveLines(['{"_id":"someone-else","vector":{}}']);
     expect(await encode(input, '-o', output, ...NEURAL)).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('error[RESUME]'),
@@ -146,7 +193,7 @@ describe('lzero encode', () => {
   it('refuses an input that has lost documents since', async () => {
     writeDocuments(4);
     await abortAfterOpening();
-    writeFileSync(`${output}.partial`, '{"_id":"d0","vector":{}}\n'.repeat(9));
+    await leaveLines(Array(9).fill('{"_id":"d0","vector":{}}'));
     expect(await encode(input, '-o', output, ...NEURAL)).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('only 4 documents'),

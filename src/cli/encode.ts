@@ -1,7 +1,7 @@
 /** `lzero encode`: documents to sparse vectors, one JSON line each, resumable. */
 import { stat } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { byWeight, InterruptedError, ResumeError } from '../core/index.ts';
+import { byWeight, ResumeError } from '../core/index.ts';
 import {
   countLines,
   type Document,
@@ -9,10 +9,10 @@ import {
   formatVector,
   inputFile,
   type JobIdentity,
-  type LineOutput,
-  openLineOutput,
+  type LineSink,
   type ReadReport,
   readDocuments,
+  writeLines,
 } from '../data/index.ts';
 import type { DocumentToEncode, EncodedDocument, Model } from '../model/index.ts';
 import type { CliContext } from './context.ts';
@@ -72,36 +72,26 @@ async function encode(context: CliContext, input: string, options: EncodeCommand
   const model = await modelFrom(options);
   const began = context.clock();
   try {
-    const output = await openOutput(context, { input, options, model });
-    try {
-      const documents = readDocuments(input, { ...options, signal: context.signal });
+    const documents = readDocuments(input, { ...options, signal: context.signal });
+    const job = async (output: LineSink): Promise<Tally> => {
       const total = await numInShard(context, input, options.shard);
-      const tally = await writeVectors(context, { model, documents, output, total, shard: options.shard });
-      await output.finish();
-      const seconds = (context.clock() - began) / 1000;
-      await report(context, { tally, read: documents.report, seconds, output: options.output });
-    } finally {
-      await output.close();
-    }
-  } catch (error) {
-    throw error instanceof InterruptedError && options.output !== '-'
-      ? new InterruptedError('interrupted', { hint: 'run the same command again to go on', cause: error })
-      : error;
+      return await writeVectors(context, { model, documents, output, total, shard: options.shard });
+    };
+    const { output: path, restart, force } = options;
+    const tally =
+      path === '-'
+        ? await job(standardOutput(context))
+        : await writeLines({ path, identity: await jobIdentity(input, options, model), restart, force }, job);
+    const seconds = (context.clock() - began) / 1000;
+    await report(context, { tally, read: documents.report, seconds, output: path });
   } finally {
     await model.close();
   }
 }
 
-type Job = { readonly input: string; readonly options: EncodeCommandOptions; readonly model: Model };
-
-/** The file, with what an unfinished run has left there; standard output begins anew each time. */
-async function openOutput({ stdout }: CliContext, { input, options, model }: Job): Promise<LineOutput> {
-  const { output: path, restart, force } = options;
-  if (path !== '-') {
-    return openLineOutput({ path, identity: await jobIdentity(input, options, model), restart, force });
-  }
-  const nothing = async (): Promise<void> => {};
-  return { numLines: 0, lastLine: undefined, write: (line) => stdout.writeLine(line), finish: nothing, close: nothing };
+/** Begins anew each time. */
+function standardOutput({ stdout }: CliContext): LineSink {
+  return { numLines: 0, numMarked: 0, lastLine: undefined, write: (line) => stdout.writeLine(line) };
 }
 
 /** What must be the same for a resumed run to go on: the lines before and after would not fit otherwise. */
@@ -120,8 +110,9 @@ async function jobIdentity(input: string, options: EncodeCommandOptions, model: 
   };
 }
 
-async function numInShard({ signal }: CliContext, input: string, shard?: Shard): Promise<number | undefined> {
-  const total = await countLines(input, { signal });
+/** How many documents there will be, for the progress; undefined where that is not shown or would take too long. */
+async function numInShard({ signal, options }: CliContext, input: string, shard?: Shard): Promise<number | undefined> {
+  const total = options.quiet ? undefined : await countLines(input, { signal });
   if (total === undefined || !shard) return total;
   return Math.ceil((total - shard.part + 1) / shard.of);
 }
@@ -129,28 +120,23 @@ async function numInShard({ signal }: CliContext, input: string, shard?: Shard):
 type Work = {
   readonly model: Model;
   readonly documents: AsyncIterable<Document>;
-  readonly output: LineOutput;
+  readonly output: LineSink;
   readonly total: number | undefined;
   readonly shard: Shard | undefined;
 };
 
 async function writeVectors(context: CliContext, { model, documents, output, total, shard }: Work): Promise<Tally> {
   const numResumed = output.numLines;
-  const tally: Tally = { numResumed, numEncoded: 0, numTerms: 0, numTruncated: 0 };
+  const tally: Tally = { numResumed, numEncoded: 0, numTerms: 0, numTruncated: output.numMarked };
   if (numResumed > 0) context.logger.info(`going on after ${formatCount(numResumed)} documents that are done`);
   const progress = context.progress();
   progress.start({ label: 'encoding', unit: 'documents', total, done: numResumed });
   try {
     const { signal } = context;
     const onProgress = (numDone: number) => progress.update(Math.max(numDone, numResumed));
-    const source = checkResumed(inShard(documentTexts(documents), shard), {
-      output,
-      onDone: (document) => {
-        if (isCut(model, document)) tally.numTruncated++;
-      },
-    });
+    const source = checkResumed(inShard(documentTexts(documents), shard), output);
     for await (const document of model.encode(source, { signal, skip: numResumed, onProgress })) {
-      await output.write(vectorLine(model, document));
+      await output.write(vectorLine(model, document), { marked: document.truncated });
       tally.numEncoded++;
       tally.numTerms += document.vector.terms.length;
       if (document.truncated) tally.numTruncated++;
@@ -169,24 +155,14 @@ async function* inShard<T>(documents: AsyncIterable<T>, shard: Shard | undefined
   }
 }
 
-/** Whether a document is longer than the model reads. */
-function isCut({ settings, tokenizer }: Model, { text }: DocumentToEncode): boolean {
-  return (
-    settings.kind === 'bert' && tokenizer.encodeForModel(text, settings.encodeLength).numTokens > settings.encodeLength
-  );
-}
-
-type Resumed = { readonly output: LineOutput; readonly onDone: (document: DocumentToEncode) => void };
-
-/** Passes documents on and tells of those that are done; the last of them must be there, and be on the last line. */
+/** Passes documents on; the last of those that are done must be there, and be on the last line. */
 async function* checkResumed(
   documents: AsyncIterable<DocumentToEncode>,
-  { output: { numLines, lastLine }, onDone }: Resumed,
+  { numLines, lastLine }: LineSink,
 ): AsyncGenerator<DocumentToEncode> {
   let position = 0;
   for await (const document of documents) {
     position++;
-    if (position <= numLines) onDone(document);
     const isLast = lastLine?.startsWith(`{"_id":${JSON.stringify(document.id)},`);
     if (position === numLines && !isLast) throw changedInput(`document ${position} is ${document.id} now`);
     yield document;

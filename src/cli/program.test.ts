@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { fakeHost } from '../../test/cli/fake-host.ts';
 import { ConfigError, InterruptedError, MissingDependencyError, UsageError } from '../core/index.ts';
-import { type CliContext, throwIfInterrupted } from './context.ts';
+import type { CliContext } from './context.ts';
 import { CommandFailed } from './errors.ts';
 import { interruptSignal } from './interrupt.ts';
 import { runCli, withExamples } from './program.ts';
@@ -181,7 +181,7 @@ describe('Ctrl-C', () => {
     const action: Action = (context) => {
       try {
         interrupt();
-        throwIfInterrupted(context);
+        context.signal.throwIfAborted();
       } finally {
         cleanedUp = true;
       }

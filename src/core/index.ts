@@ -25,6 +25,7 @@ export {
   UsageError,
 } from './errors.ts';
 export { formatFloat32 } from './float32.ts';
+export type { JsonObject } from './json.ts';
 export { describeIssues, hasRepeatedKeys, parseJson } from './json.ts';
 export type { Logger } from './logger.ts';
 export { silentLogger } from './logger.ts';
@@ -32,4 +33,4 @@ export type { Progress } from './progress.ts';
 export { RateMeter, silentProgress } from './progress.ts';
 export { Random } from './random.ts';
 export type { SparseVector } from './sparse-vector.ts';
-export { byWeight, dot, fromDense, sparseVector } from './sparse-vector.ts';
+export { byWeight, dot, sparseVector } from './sparse-vector.ts';

@@ -4,6 +4,9 @@
  */
 import { messageOf } from './errors.ts';
 
+/** A JSON object whose members are not known yet. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
 /** Parses JSON; where it is none, throws what `fail` makes of the problem ("not JSON: …"). */
 export function parseJson(text: string, fail: (problem: string, cause: unknown) => Error): unknown {
   try {

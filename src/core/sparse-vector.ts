@@ -34,21 +34,6 @@ export function sparseVector(terms: ArrayLike<number>, weights: ArrayLike<number
   return vector;
 }
 
-/** The positive entries of a dense row, as a sparse vector. */
-export function fromDense(row: Float32Array): SparseVector {
-  let size = 0;
-  for (let j = 0; j < row.length; j++) if (row[j] > 0) size++;
-  const terms = new Uint32Array(size);
-  const weights = new Float32Array(size);
-  for (let j = 0, at = 0; j < row.length; j++) {
-    if (row[j] > 0) {
-      terms[at] = j;
-      weights[at++] = row[j];
-    }
-  }
-  return { terms, weights };
-}
-
 /** score(q,d) = Σ_j q[j]·d[j], summed in f64 by ascending term id. */
 export function dot(q: SparseVector, d: SparseVector): number {
   let score = 0;

@@ -1,9 +1,6 @@
 /** A JSON object on one line, and its id: what document, query and vector files have in common. */
-import { hasRepeatedKeys, messageOf } from '../core/index.ts';
+import { hasRepeatedKeys, type JsonObject, messageOf } from '../core/index.ts';
 import { BadLine } from './bad-line.ts';
-
-/** A parsed JSON object. */
-export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Parses a line that must hold one JSON object, in which no key occurs twice. */
 export function parseObject(text: string): JsonObject | BadLine {

@@ -1,10 +1,21 @@
 import { spawn } from 'node:child_process';
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { OutputError, Random, ResumeError } from '../core/index.ts';
-import { type LineOutputOptions, openLineOutput } from './line-output.ts';
+import { InterruptedError, LockedError, OutputError, Random, ResumeError } from '../core/index.ts';
+import { type LineOutputOptions, openLineOutput, writeLines } from './line-output.ts';
 
 let folder: string;
 let path: string;
@@ -17,11 +28,15 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const identity = { input: 'a.jsonl', model: { name: 'tiny', k: 1 } };
 const lineOf = (i: number): string => `line ${i} é ${'x'.repeat(i % 17)}`;
 const allLines = (count: number): string => Array.from({ length: count }, (_, i) => `${lineOf(i)}\n`).join('');
+/** Every third line is marked, in every test. */
+const isMarked = (i: number): boolean => i % 3 === 0;
+const markedAmong = (count: number): number => Math.ceil(count / 3);
 
 /** Goes on with the job until it has `count` lines; `finish` or leave it open for another day. */
 async function run(count: number, options: Partial<LineOutputOptions> & { finish?: boolean } = {}): Promise<number> {
   const output = await openLineOutput({ path, identity, ...options });
-  for (let i = output.numLines; i < count; i++) await output.write(lineOf(i));
+  expect(output.numMarked).toBe(markedAmong(output.numLines));
+  for (let i = output.numLines; i < count; i++) await output.write(lineOf(i), { marked: isMarked(i) });
   await (options.finish === false ? output.close() : output.finish());
   return output.numLines;
 }
@@ -29,7 +44,11 @@ async function run(count: number, options: Partial<LineOutputOptions> & { finish
 describe('line output', () => {
   it('has its name only when finished, and leaves nothing else', async () => {
     await run(5, { finish: false });
-    expect(readdirSync(folder).sort()).toEqual(['out.jsonl.partial', 'out.jsonl.partial.json']);
+    expect(readdirSync(folder).sort()).toEqual([
+      'out.jsonl.partial',
+      'out.jsonl.partial.json',
+      'out.jsonl.partial.tally',
+    ]);
     expect(await run(8)).toBe(5);
     expect(readdirSync(folder)).toEqual(['out.jsonl']);
     expect(readFileSync(path, 'utf8')).toBe(allLines(8));
@@ -42,14 +61,55 @@ describe('line output', () => {
     await output.close();
   });
 
-  it('goes on rightly from a file cut at any byte', async () => {
-    const whole = Buffer.from(allLines(6));
-    for (let cut = 0; cut <= whole.length; cut++) {
-      await run(0, { finish: false, restart: true, force: true });
-      writeFileSync(`${path}.partial`, whole.subarray(0, cut));
-      await run(6, { force: true });
-      expect(readFileSync(path, 'utf8')).toBe(allLines(6));
-    }
+  it('goes on rightly from lines and tally cut at any byte, with the right number of marked lines', async () => {
+    const bufferBytes = 1; // each line is written and noted at once
+    await run(6, { finish: false, bufferBytes });
+    const whole = readFileSync(`${path}.partial`);
+    const identityText = readFileSync(`${path}.partial.json`);
+    const tally = readFileSync(`${path}.partial.tally`);
+    const kept = new Set<number>();
+    const goOn = async (lines: Buffer, notes: Buffer): Promise<void> => {
+      writeFileSync(`${path}.partial`, lines);
+      writeFileSync(`${path}.partial.json`, identityText);
+      writeFileSync(`${path}.partial.tally`, notes);
+      kept.add(await run(8, { force: true, bufferBytes }));
+      expect(readFileSync(path, 'utf8')).toBe(allLines(8));
+    };
+    for (let cut = 0; cut <= whole.length; cut++) await goOn(whole.subarray(0, cut), tally);
+    for (let cut = 0; cut <= tally.length; cut++) await goOn(whole, tally.subarray(0, cut));
+    expect([...kept].sort()).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  });
+
+  it('forgets the notes of lines that were lost', async () => {
+    await run(6, { finish: false, bufferBytes: 1 });
+    writeFileSync(`${path}.partial`, readFileSync(`${path}.partial`).subarray(0, -3)); // line 5 is torn
+    expect(await run(5, { finish: false })).toBe(5);
+    writeFileSync(`${path}.partial`, allLines(6)); // written again, and not yet noted
+    expect(await run(6)).toBe(5);
+  });
+
+  it('is not misled by a note of which a full disk took only a part', async () => {
+    const output = await openLineOutput({ path, identity, bufferBytes: 1 });
+    await output.write(lineOf(0), { marked: true });
+    appendFileSync(`${path}.partial.tally`, '\n1');
+    await output.write(lineOf(1));
+    await output.close();
+    expect(await run(3)).toBe(2);
+  });
+
+  it('drops lines that no note covers: how many of them were marked is not known', async () => {
+    await run(3, { finish: false });
+    appendFileSync(`${path}.partial`, `${lineOf(3)}\n${lineOf(4)}\n`);
+    expect(await run(5)).toBe(3);
+    expect(readFileSync(path, 'utf8')).toBe(allLines(5));
+  });
+
+  it('tells of an old job’s notes nothing to a new one', async () => {
+    await run(5, { finish: false });
+    rmSync(`${path}.partial`);
+    await run(0, { finish: false });
+    writeFileSync(`${path}.partial`, allLines(9)); // killed before the first note
+    expect(await run(9)).toBe(0);
   });
 
   it('drops blocks of zeros that a power cut leaves, and whatever follows them', async () => {
@@ -112,6 +172,41 @@ describe('line output', () => {
       await expect(run(1, { path: other, force: true })).rejects.toThrow('is not a file');
   });
 
+  it('is open to one at a time: the second is refused with the pid, and changes nothing', async () => {
+    const first = await openLineOutput({ path, identity, bufferBytes: 1 });
+    await first.write(lineOf(0));
+    for (const options of [{}, { restart: true, force: true }]) {
+      const second = openLineOutput({ path, identity, ...options });
+      await expect(second).rejects.toThrow(LockedError);
+      await expect(second).rejects.toMatchObject({ hint: expect.stringContaining(`process ${process.pid}`) });
+    }
+    await first.write(lineOf(1));
+    await first.finish();
+    expect(readFileSync(path, 'utf8')).toBe(allLines(2));
+  });
+
+  it('is open to the next one after close, also where finish or close has failed', async () => {
+    const unnamed = await openLineOutput({ path, identity });
+    await unnamed.write(lineOf(0), { marked: true });
+    mkdirSync(path); // in the way of the name
+    await expect(unnamed.finish()).rejects.toThrow(OutputError);
+    await unnamed.close();
+    expect(existsSync(`${path}.lock`)).toBe(false);
+    rmdirSync(path);
+    const unnoted = await openLineOutput({ path, identity });
+    await unnoted.write(lineOf(1));
+    rmSync(`${path}.partial.tally`);
+    mkdirSync(`${path}.partial.tally`);
+    await expect(unnoted.close()).rejects.toThrow(OutputError);
+    expect(existsSync(`${path}.lock`)).toBe(false);
+  });
+
+  it('leaves no lock where it could not be opened', async () => {
+    await run(2, { finish: false });
+    await expect(run(3, { identity: { input: 'other' } })).rejects.toThrow(ResumeError);
+    expect(existsSync(`${path}.lock`)).toBe(false);
+  });
+
   it('names the file where the folder is missing or a file', async () => {
     await expect(run(1, { path: join(folder, 'no', 'out') })).rejects.toThrow(OutputError);
     writeFileSync(path, '');
@@ -129,6 +224,39 @@ describe('line output', () => {
   });
 });
 
+describe('a job of lines', () => {
+  it('gets its output’s name and gives its result when it is done', async () => {
+    const result = await writeLines({ path, identity }, async (output) => {
+      await output.write(lineOf(0));
+      return 'result';
+    });
+    expect(result).toBe('result');
+    expect(readFileSync(path, 'utf8')).toBe(allLines(1));
+    expect(readdirSync(folder)).toEqual(['out.jsonl']);
+  });
+
+  it('that is interrupted keeps its lines, drops its lock and says how to go on', async () => {
+    const interrupted = writeLines({ path, identity }, async (output) => {
+      await output.write(lineOf(0), { marked: true });
+      throw new InterruptedError();
+    });
+    await expect(interrupted).rejects.toThrow(InterruptedError);
+    await expect(interrupted).rejects.toMatchObject({ hint: 'run the same command again to go on' });
+    expect(existsSync(`${path}.lock`)).toBe(false);
+    expect(await run(2)).toBe(1);
+  });
+
+  it('that fails keeps its lines and throws the error as it is', async () => {
+    const error = new Error('no');
+    const failed = writeLines({ path, identity }, async (output) => {
+      await output.write(lineOf(0), { marked: true });
+      throw error;
+    });
+    await expect(failed).rejects.toBe(error);
+    expect(await run(2)).toBe(1);
+  });
+});
+
 /** The job in a process of its own, which says one byte per line written, and is killed when it has said `numBytes`. */
 async function runUntilKilled(numBytes: number): Promise<void> {
   const module = new URL('./line-output.ts', import.meta.url).href;
@@ -139,7 +267,7 @@ async function runUntilKilled(numBytes: number): Promise<void> {
     const options = { path: ${JSON.stringify(path)}, identity: ${JSON.stringify(identity)}, bufferBytes: 60 };
     const output = await openLineOutput(options);
     for (let i = output.numLines; i < 100000; i++) {
-      await output.write(lineOf(i));
+      await output.write(lineOf(i), { marked: i % 3 === 0 });
       writeSync(1, '.');
     }`;
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script], {

@@ -3,31 +3,43 @@
  * OUT.partial, which becomes OUT when the last is safe on disk. Knows nothing of what the lines say.
  *
  *     open ─ write … write ─ finish      OUT
- *          └ killed, or close            OUT.partial + OUT.partial.json, found by the next open of the same job
+ *          └ killed, or close            OUT.partial, .partial.json, .partial.tally: found by the next open of the job
+ *
+ * OUT.lock keeps a second job off from opening to closing.
  */
-import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, realpath, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { assert, LzeroError, OutputError } from '../core/index.ts';
-import { exists, syncFolder } from '../files/index.ts';
+import { assert, InterruptedError, LzeroError, OutputError } from '../core/index.ts';
+import { acquireLock, exists, type Lock, syncFolder } from '../files/index.ts';
 import {
+  addTally,
   checkIdentity,
-  findWholeLines,
+  type FoundLines,
+  findLines,
   type JobIdentity,
+  NO_LINES,
   openPartial,
   partialNames,
+  removeNotes,
   removePartial,
-  type WholeLines,
   writeIdentity,
+  writeTally,
 } from './partial-file.ts';
 
 /** Receives lines. */
-export type LineOutput = {
+export type LineSink = {
   /** Whole lines that were there already: the job goes on after them. */
   readonly numLines: number;
+  /** How many of them were marked. */
+  readonly numMarked: number;
   /** The last of them. */
   readonly lastLine: string | undefined;
-  /** Adds a line, given without its newline. Wait for one before the next. */
-  write(line: string): Promise<void>;
+  /** Adds a line, given without its newline. Marked ones are counted, across runs. Wait for one before the next. */
+  write(line: string, options?: { readonly marked?: boolean }): Promise<void>;
+};
+
+/** Receives lines for a file. */
+export type LineOutput = LineSink & {
   /** All lines are written: the output gets its name. */
   finish(): Promise<void>;
   /** Stops before the end and keeps what is there for the next time. Does nothing after `finish`. */
@@ -44,7 +56,7 @@ export type LineOutputOptions = {
   readonly restart?: boolean | undefined;
   /** Replace a finished file. */
   readonly force?: boolean | undefined;
-  /** Lines collect in memory up to this size before they are written; a kill loses at most so much. */
+  /** Lines collect in memory up to this size before they are written; a kill loses at most twice as much. */
   readonly bufferBytes?: number | undefined;
 };
 
@@ -52,13 +64,36 @@ const DEFAULT_BUFFER_BYTES = 64 * 1024;
 /** A power cut loses at most this much: about five seconds of encoding. */
 const SYNC_BYTES = 4 * 1024 * 1024;
 
-/** Opens an output of lines and finds what an earlier run of the same job has left. */
+/** Does a job that writes lines. One that is interrupted keeps them, and says that it can go on. */
+export async function writeLines<T>(options: LineOutputOptions, job: (output: LineSink) => Promise<T>): Promise<T> {
+  const output = await openLineOutput(options);
+  try {
+    const result = await job(output);
+    await output.finish();
+    return result;
+  } catch (error) {
+    if (!(error instanceof InterruptedError)) throw error;
+    throw new InterruptedError(error.message, { hint: 'run the same command again to go on', cause: error });
+  } finally {
+    await output.close();
+  }
+}
+
+/**
+ * Opens an output of lines and finds what an earlier run of the same job has left. Fails with LockedError where another
+ * process has it open. `writeLines` closes it too.
+ */
 export async function openLineOutput(options: LineOutputOptions): Promise<LineOutput> {
   return await reportingFailures(options.path, async () => {
-    const place = { ...options, path: await placeOf(options) };
-    if (options.restart) await removePartial(place.path);
-    const { handle, found } = (await resume(place)) ?? (await begin(place));
-    return new ResumableLines(place, handle, found);
+    const lock = acquireLock(`${await placeOf(options)}.lock`);
+    try {
+      const place = { ...options, path: await placeOf(options) }; // again: who had the lock may have finished
+      if (options.restart) await removePartial(place.path);
+      return new ResumableLines(place, lock, (await resume(place)) ?? (await begin(place)));
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
   });
 }
 
@@ -72,17 +107,18 @@ async function placeOf({ path, force = false }: LineOutputOptions): Promise<stri
   throw new OutputError(`${path} exists already`, { hint: 'replace it with --force' });
 }
 
-type OpenLines = { readonly handle: FileHandle; readonly found: WholeLines };
+type OpenLines = { readonly handle: FileHandle; readonly found: FoundLines };
 
 /** What can be gone on with; undefined where there is nothing. A job that wrote no line binds nobody. */
 async function resume({ path, identity }: LineOutputOptions): Promise<OpenLines | undefined> {
   const handle = await openPartial(path);
   if (!handle) return undefined;
   try {
-    const found = await findWholeLines(handle);
+    const found = await findLines(path, handle);
     if (found.numLines > 0) {
       await checkIdentity(path, identity);
       await handle.truncate(found.sizeBytes);
+      await writeTally(path, found);
       return { handle, found };
     }
   } catch (error) {
@@ -96,33 +132,41 @@ async function resume({ path, identity }: LineOutputOptions): Promise<OpenLines 
 
 async function begin({ path, identity }: LineOutputOptions): Promise<OpenLines> {
   await writeIdentity(path, identity);
+  await writeTally(path, NO_LINES);
   const handle = await open(partialNames(path).lines, 'wx');
-  return { handle, found: { numLines: 0, sizeBytes: 0, lastLine: undefined } };
+  return { handle, found: NO_LINES };
 }
 
 class ResumableLines implements LineOutput {
   readonly numLines: number;
+  readonly numMarked: number;
   readonly lastLine: string | undefined;
   readonly #path: string;
+  readonly #lock: Lock;
   readonly #handle: FileHandle;
   readonly #bufferBytes: number;
   #buffer = '';
   #position: number;
+  #marked: number;
   #syncedAt: number;
   #isOpen = true;
 
-  constructor({ path, bufferBytes = DEFAULT_BUFFER_BYTES }: LineOutputOptions, handle: FileHandle, found: WholeLines) {
+  constructor(options: LineOutputOptions, lock: Lock, { handle, found }: OpenLines) {
     this.numLines = found.numLines;
+    this.numMarked = found.numMarked;
     this.lastLine = found.lastLine;
-    this.#path = path;
+    this.#path = options.path;
+    this.#lock = lock;
     this.#handle = handle;
-    this.#bufferBytes = bufferBytes;
+    this.#bufferBytes = options.bufferBytes ?? DEFAULT_BUFFER_BYTES;
     this.#position = found.sizeBytes;
+    this.#marked = found.numMarked;
     this.#syncedAt = found.sizeBytes;
   }
 
-  async write(line: string): Promise<void> {
+  async write(line: string, { marked = false } = {}): Promise<void> {
     assertLine(line);
+    if (marked) this.#marked++;
     this.#buffer += `${line}\n`;
     if (this.#buffer.length < this.#bufferBytes) return;
     await reportingFailures(this.#path, async () => await this.#flush());
@@ -133,20 +177,20 @@ class ResumableLines implements LineOutput {
       await this.#flush();
       await this.#handle.sync();
       await this.#closeHandle();
-      const names = partialNames(this.#path);
-      await rename(names.lines, this.#path);
-      await rm(names.identity, { force: true });
+      await rename(partialNames(this.#path).lines, this.#path);
+      await removeNotes(this.#path);
       await syncFolder(dirname(this.#path));
+      this.#lock.release();
     });
   }
 
   async close(): Promise<void> {
-    if (!this.#isOpen) return;
     await reportingFailures(this.#path, async () => {
       try {
-        await this.#flush();
+        if (this.#isOpen) await this.#flush();
       } finally {
-        await this.#closeHandle();
+        if (this.#isOpen) await this.#closeHandle();
+        this.#lock.release();
       }
     });
   }
@@ -156,13 +200,18 @@ class ResumableLines implements LineOutput {
     await this.#handle.close();
   }
 
-  /** Writes what has collected. After a failure it is still there, and written again at the same place. */
+  /**
+   * Writes what has collected, then how far that goes. After a failure it is still there, and written again at the same
+   * place.
+   */
   async #flush(): Promise<void> {
+    if (this.#buffer === '') return;
     const bytes = Buffer.from(this.#buffer);
     for (let done = 0; done < bytes.length; ) {
       const written = await this.#handle.write(bytes, done, bytes.length - done, this.#position + done);
       done += written.bytesWritten;
     }
+    await addTally(this.#path, { sizeBytes: this.#position + bytes.length, numMarked: this.#marked });
     this.#position += bytes.length;
     this.#buffer = '';
     if (this.#position - this.#syncedAt < SYNC_BYTES) return;

@@ -1,26 +1,42 @@
 /**
- * What an unfinished output leaves on disk: OUT.partial, the lines so far, and OUT.partial.json, the identity of the job
- * that writes them. Finds out how much of it can be kept. The writing itself is line-output.ts.
+ * What an unfinished output leaves on disk. Finds out how much of it can be kept. The writing itself is line-output.ts.
+ *
+ *     OUT.partial         the lines so far
+ *     OUT.partial.json    the identity of the job that writes them
+ *     OUT.partial.tally   how far the lines were counted: "sizeBytes numMarked", added after each write of lines
+ *
+ * Lines beyond the last tally that fits are dropped: they are few, and how many of them were marked is not known.
  */
-import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
-import { errorCode, messageOf, ResumeError } from '../core/index.ts';
-import { writeFileAtomically } from '../files/index.ts';
-import { isObject, type JsonObject } from './json-line.ts';
+import { appendFile, type FileHandle, open, readFile, rm } from 'node:fs/promises';
+import { errorCode, type JsonObject, messageOf, ResumeError } from '../core/index.ts';
+import { readIfExists, writeFileAtomically } from '../files/index.ts';
+import { isObject } from './json-line.ts';
 
 /** What must be equal for a job to go on with another's lines: any JSON values, by name. */
 export type JobIdentity = JsonObject;
 
 /** The whole lines of an unfinished file. */
-export type WholeLines = {
+type WholeLines = {
   readonly numLines: number;
   readonly sizeBytes: number;
   /** Without its newline; undefined if there is none. */
   readonly lastLine: string | undefined;
 };
 
+/** How many lines were marked, up to a size of the file. */
+type Tally = { readonly sizeBytes: number; readonly numMarked: number };
+
+/** The lines of an unfinished file that can be kept. */
+export type FoundLines = WholeLines & Tally;
+
+/** Where a job begins. */
+export const NO_LINES: FoundLines = { numLines: 0, numMarked: 0, sizeBytes: 0, lastLine: undefined };
+
+type PartialNames = { readonly lines: string; readonly identity: string; readonly tally: string };
+
 /** Names of an output's unfinished files. */
-export function partialNames(path: string): { readonly lines: string; readonly identity: string } {
-  return { lines: `${path}.partial`, identity: `${path}.partial.json` };
+export function partialNames(path: string): PartialNames {
+  return { lines: `${path}.partial`, identity: `${path}.partial.json`, tally: `${path}.partial.tally` };
 }
 
 const LF = 0x0a;
@@ -29,9 +45,46 @@ const RESTART = 'run the same job as before to go on with it, or drop it with --
 
 /** Removes what an unfinished job left. Lines first: an identity without lines means that nothing was written. */
 export async function removePartial(path: string): Promise<void> {
-  const names = partialNames(path);
-  await rm(names.lines, { force: true });
-  await rm(names.identity, { force: true });
+  await rm(partialNames(path).lines, { force: true });
+  await removeNotes(path);
+}
+
+/** Removes what was noted about the lines of a job. */
+export async function removeNotes(path: string): Promise<void> {
+  const { identity, tally } = partialNames(path);
+  await rm(identity, { force: true });
+  await rm(tally, { force: true });
+}
+
+/** Notes how far the lines go now. An entry brings the newline before it too, so that a torn one spoils no other. */
+export async function addTally(path: string, tally: Tally): Promise<void> {
+  await appendFile(partialNames(path).tally, formatTally(tally));
+}
+
+/** Forgets all notes but this: those beyond it would be believed again once the file has grown. */
+export async function writeTally(path: string, tally: Tally): Promise<void> {
+  await writeFileAtomically(partialNames(path).tally, formatTally(tally));
+}
+
+function formatTally({ sizeBytes, numMarked }: Tally): string {
+  return `\n${sizeBytes} ${numMarked}\n`;
+}
+
+/** The last tally of lines that are all there. */
+async function readTally(path: string, sizeBytes: number): Promise<Tally> {
+  const text = (await readIfExists(partialNames(path).tally)) ?? '';
+  const entries = Array.from(text.matchAll(/^(\d+) (\d+)$/gm), ([, size, marked]) => ({
+    sizeBytes: Number(size),
+    numMarked: Number(marked),
+  }));
+  return entries.findLast((entry) => entry.sizeBytes <= sizeBytes) ?? NO_LINES;
+}
+
+/** Finds the lines that can be kept. Changes nothing. */
+export async function findLines(path: string, handle: FileHandle): Promise<FoundLines> {
+  const whole = await findWholeLines(handle);
+  const { sizeBytes, numMarked } = await readTally(path, whole.sizeBytes);
+  return { ...(sizeBytes === whole.sizeBytes ? whole : await findWholeLines(handle, sizeBytes)), numMarked };
 }
 
 /** Stores the identity so that it is either whole or not there. */
@@ -69,16 +122,17 @@ function canonical(value: unknown): string {
 }
 
 /**
- * Counts the whole lines of a file: those that end in a newline, up to the first NUL. A kill tears the last line; a
- * power cut may leave blocks that were never written and read as zeros, and no line of text has a zero in it.
+ * Counts the whole lines of a file's first `limit` bytes: those that end in a newline, up to the first NUL. A kill tears
+ * the last line; a power cut may leave blocks that were never written and read as zeros, and no line of text has a zero
+ * in it.
  */
-export async function findWholeLines(handle: FileHandle): Promise<WholeLines> {
+async function findWholeLines(handle: FileHandle, limit = Number.POSITIVE_INFINITY): Promise<WholeLines> {
   const chunk = Buffer.alloc(SCAN_BYTES);
   let numLines = 0;
   let lineStart = 0; // of the last whole line
   let sizeBytes = 0; // of all whole lines
   for (let position = 0, isOver = false; !isOver; ) {
-    const { bytesRead } = await handle.read(chunk, 0, chunk.length, position);
+    const { bytesRead } = await handle.read(chunk, 0, Math.min(chunk.length, limit - position), position);
     const nul = chunk.subarray(0, bytesRead).indexOf(0);
     const sound = chunk.subarray(0, nul < 0 ? bytesRead : nul);
     for (let at = sound.indexOf(LF); at >= 0; at = sound.indexOf(LF, at + 1)) {

@@ -1,2 +1,4 @@
-/** Files on disk: written whole or not at all, read where they exist. Node only. */
+/** Files on disk: written whole or not at all, read where they exist, locked among processes. Node only. */
 export { exists, readIfExists, syncFolder, writeFileAtomically } from './files.ts';
+export type { Lock } from './lock.ts';
+export { acquireLock } from './lock.ts';

@@ -7,7 +7,7 @@ import type { BatchEncoder, DocumentToEncode, EncodedDocument, EncodeOptions } f
 import { encodeStream } from './encode.ts';
 import type { CheckpointOptions, ModelFolder } from './model-folder.ts';
 import { EMBEDDED_MODEL, modelIdentity, readModelFolder } from './model-folder.ts';
-import { NeuralEncoder } from './neural-encoder.ts';
+import { NeuralEncoder, streamEncoder } from './neural-encoder.ts';
 import type { PruneRule } from './prune.ts';
 import { prune } from './prune.ts';
 import type { BertSettings, ModelSettings } from './settings.ts';
@@ -71,15 +71,11 @@ export class Model {
   #batchEncoder(): BatchEncoder {
     const { settings, tokenizer } = this.#folder;
     if (settings.kind === 'bow') return bowEncoder(tokenizer, settings.prune);
-    let encoder: NeuralEncoder | undefined;
-    return {
+    return streamEncoder({
       tokenise: (text) => tokenizer.encodeForModel(text, settings.encodeLength),
-      beginWindow: () => encoder?.beginWindow(),
-      encodeBatch: async (batch) => {
-        encoder ??= await this.#openEncoder(settings);
-        return encoder.encodeBatch(batch);
-      },
-    };
+      encodeBatch: async (batch, filterSwitch) =>
+        await (await this.#openEncoder(settings)).encodeBatch(batch, filterSwitch),
+    });
   }
 
   /** The network, loaded when it is first needed. */

@@ -2,10 +2,12 @@
 import type { SparseVector } from '../core/index.ts';
 import { assert, CheckpointError, EngineError } from '../core/index.ts';
 import type { Tensor } from '../graph/index.ts';
+import type { ModelInput } from '../text/index.ts';
 import type { Activation } from './activation.ts';
 import { activate } from './activation.ts';
 import { Checkpoint } from './checkpoint.ts';
 import { documentGraph } from './document-graph.ts';
+import type { BatchEncoder } from './encode.ts';
 import type { TokenIds } from './graph-runner.ts';
 import { GraphRunner } from './graph-runner.ts';
 import type { PruneRule } from './prune.ts';
@@ -26,12 +28,35 @@ export type WeightRules = {
 /** Above this share of terms computed, the filter costs more than it saves. */
 const FILTER_PAYS_BELOW = 0.25;
 
+/** Whether the next batch is filtered: on until a batch shows that the filter does not pay. */
+export type FilterSwitch = { on: boolean };
+
+/** What a stream needs of a network that streams share. */
+type SharedEncoder = {
+  tokenise(text: string): ModelInput;
+  encodeBatch(batch: readonly TokenIds[], filterSwitch: FilterSwitch): Promise<SparseVector[]>;
+};
+
+/**
+ * One stream's encoder, with a switch of its own that is on again in each window: a term that is filtered is computed in
+ * another order, which may change its last bits, and what a window gives must depend on nothing but the window.
+ */
+export function streamEncoder({ tokenise, encodeBatch }: SharedEncoder): BatchEncoder {
+  let filterSwitch: FilterSwitch = { on: true };
+  return {
+    tokenise,
+    beginWindow: () => {
+      filterSwitch = { on: true };
+    },
+    encodeBatch: (batch) => encodeBatch(batch, filterSwitch),
+  };
+}
+
 /** Encodes batches of token ids. Close it when done. */
 export class NeuralEncoder {
   readonly #checkpoint: Checkpoint;
   readonly #runner: GraphRunner;
   readonly #rules: WeightRules;
-  #useFilter = true;
 
   /** Opens the checkpoint in `folder` and loads it into the engine. */
   static async open(folder: string, rules: WeightRules): Promise<NeuralEncoder> {
@@ -58,21 +83,16 @@ export class NeuralEncoder {
     this.#rules = rules;
   }
 
-  /** Forgets that the filter did not pay: what a window gives must not depend on the windows before it. */
-  beginWindow(): void {
-    this.#useFilter = true;
-  }
-
-  /** One vector per document of the batch. */
-  async encodeBatch(batch: readonly TokenIds[]): Promise<SparseVector[]> {
-    const filter: Tensor = { dtype: 'bool', dims: [], data: Uint8Array.of(this.#useFilter ? 1 : 0) };
+  /** One vector per document of the batch. Turns `filterSwitch` off where the filter did not pay. */
+  async encodeBatch(batch: readonly TokenIds[], filterSwitch: FilterSwitch): Promise<SparseVector[]> {
+    const filter: Tensor = { dtype: 'bool', dims: [], data: Uint8Array.of(filterSwitch.on ? 1 : 0) };
     const outputs = await this.#runner.run(batch, { filter });
     const [z, norms, numComputed] = [outputs.z.data, outputs.norms.data, outputs.numComputed.data];
     assert(z instanceof Float32Array && norms instanceof Float32Array, 'z and norms are float32');
     assert(numComputed instanceof BigInt64Array, 'counts are int64');
     const { vocabSize } = this.#checkpoint.config;
     const computed = numComputed.reduce((sum, n) => sum + Number(n), 0);
-    if (computed > FILTER_PAYS_BELOW * vocabSize * batch.length) this.#useFilter = false;
+    if (computed > FILTER_PAYS_BELOW * vocabSize * batch.length) filterSwitch.on = false;
     return batch.map((_, b) => {
       if (!Number.isFinite(norms[b])) throw overflow(this.#checkpoint.folder);
       return this.#weights(z.subarray(b * vocabSize, (b + 1) * vocabSize));

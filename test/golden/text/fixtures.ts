@@ -1,4 +1,7 @@
-/** What the tests of src/text share: BERT's vocabulary, a vocabulary small enough to read, and the folder of real data. */
+/**
+ * What the tests of src/text share, and bench/tokenize.ts with them: BERT's vocabulary and tokenizer.json, a vocabulary
+ * small enough to read, and the folder of real data.
+ */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {
@@ -31,7 +34,7 @@ export function tinyTokenizer(): Tokenizer {
   return wordPieceTokenizer(vocabulary, { settings: BERT_UNCASED, label: 'tiny' });
 }
 
-/** A tokenizer.json of BERT's chain over the given tokens, to be changed by tests. */
+/** A tokenizer.json of BERT's chain over the given tokens, which tests change. */
 export function tokenizerJson(tokens: readonly string[]): Record<string, unknown> {
   const special = (content: string) => ({ id: tokens.indexOf(content), content, normalized: false, special: true });
   return {
