@@ -115,7 +115,8 @@ export class ByteReader {
   }
 
   f32(): number {
-    return new Float32Array(this.bytes(4).slice().buffer)[0];
+    const { buffer, byteOffset } = this.bytes(4); // not a copy by slice(), which a Buffer of Node does not make
+    return new DataView(buffer, byteOffset, 4).getFloat32(0, true);
   }
 
   /** An integer of at most `max`; five bytes hold all that occur. */

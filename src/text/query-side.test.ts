@@ -44,6 +44,20 @@ describe('query side', () => {
     expect(decoded.tokenizer.encode('The cats [MASK]')).toEqual(tokenizer.encode('The cats [MASK]'));
   });
 
+  it('reads a view into larger bytes, at any place, as files come', () => {
+    const bytes = encodeQuerySide({ tokenizer, idf });
+    const larger = new Uint8Array(bytes.length + 3);
+    larger.set(bytes, 3);
+    class Unsliced extends Uint8Array {
+      // Buffer of Node has the same: its slice is a view.
+      override slice(start?: number, end?: number) {
+        return this.subarray(start, end);
+      }
+    }
+    const view = new Unsliced(larger.buffer, 3);
+    expect(decodeQuerySide(view).idf).toEqual(decodeQuerySide(bytes).idf);
+  });
+
   it('numbers terms by sorted token if asked, and renumber translates', () => {
     const decoded = decodeQuerySide(
       encodeQuerySide({ tokenizer, idf: noIdf(tokenizer.vocabulary) }, { numbering: 'sorted' }),
