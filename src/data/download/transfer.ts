@@ -1,0 +1,170 @@
+/**
+ * One HTTP request that brings the bytes a partial download lacks. Decides whether the answer goes on where the last
+ * one ended. Repeating it is download.ts's business.
+ *
+ *     Range: bytes=N-      If-Range: the validator of what is there
+ *     206 from N           the same file: goes on
+ *     206 from elsewhere   a server that counts differently: begins again
+ *     200                  the file has changed, or the server knows no ranges: begins again with this answer
+ *     416                  what is there is longer than the file: begins again
+ */
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { DownloadError, InterruptedError, LzeroError } from '../../core/index.ts';
+import { networkOutcome, type Outcome, statusOutcome } from './failures.ts';
+import type { PartialDownload, Validator, Version } from './partial-download.ts';
+
+/** What a request needs besides the file. */
+export type TransferOptions = {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal | undefined;
+  /** Longest silence, of the connection and between two pieces. */
+  readonly stallMs: number;
+  readonly fetch: typeof fetch;
+  /** Size that the file must have, where it is known beforehand. */
+  readonly sizeBytes: number | undefined;
+  /** Told when an answer begins and after each piece. */
+  readonly onBytes: (part: PartialDownload) => void;
+};
+
+/** Asks for what is missing, once. Failures of this side (a full disk, an interrupt) are thrown. */
+export async function transfer(url: string, part: PartialDownload, options: TransferOptions): Promise<Outcome> {
+  const guard = new StallGuard(options.stallMs, options.signal);
+  try {
+    const response = await options.fetch(url, { headers: requestHeaders(part, options.headers), signal: guard.signal });
+    const outcome = await accept(url, response, part, options);
+    if (outcome) {
+      await response.body?.cancel();
+      return outcome;
+    }
+    await receive(response, part, { guard, onBytes: options.onBytes });
+    return part.isWhole ? { kind: 'done' } : networkOutcome(url, new Error(endedEarly(part)));
+  } catch (error) {
+    if (options.signal?.aborted) throw new InterruptedError();
+    if (error instanceof LzeroError) throw error;
+    return networkOutcome(url, guard.hasStalled ? new Error(`no data for ${options.stallMs / 1000} s`) : error);
+  } finally {
+    guard.stop();
+  }
+}
+
+function endedEarly({ sizeBytes, version }: PartialDownload): string {
+  return `the connection ended after ${sizeBytes} of ${version.totalBytes} bytes`;
+}
+
+function requestHeaders(part: PartialDownload, headers: Readonly<Record<string, string>>): Record<string, string> {
+  // Compressed on the way the bytes would be others, and ranges would be ranges of those.
+  const all = { 'accept-encoding': 'identity', ...headers };
+  const { validator } = part.version;
+  if (part.sizeBytes === 0 || validator === null) return all;
+  const ifRange = 'etag' in validator ? validator.etag : validator.lastModified;
+  return { ...all, range: `bytes=${part.sizeBytes}-`, 'if-range': ifRange };
+}
+
+/** Makes `part` fit the answer; gives an outcome where there is nothing to receive. */
+async function accept(
+  url: string,
+  response: Response,
+  part: PartialDownload,
+  { sizeBytes, onBytes }: TransferOptions,
+): Promise<Outcome | undefined> {
+  if (response.status === 416 && part.sizeBytes > 0) return await dropped(part);
+  if (response.status !== 200 && response.status !== 206) return statusOutcome(url, response);
+  const version = response.status === 200 ? versionOf(response) : part.version;
+  const { totalBytes } = version;
+  if (totalBytes !== null && sizeBytes !== undefined && totalBytes !== sizeBytes)
+    return wrongSize(url, sizeBytes, totalBytes); // perhaps the page of a hotel's network: what is there is kept
+  if (response.status === 200) await part.restart(version);
+  else if (part.sizeBytes === 0)
+    return statusOutcome(url, response); // a part of the file, when all of it was asked for
+  else if (!continues(response, part)) return await dropped(part);
+  await checkSpace(part);
+  onBytes(part);
+  return undefined;
+}
+
+async function dropped(part: PartialDownload): Promise<Outcome> {
+  await part.restart();
+  return { kind: 'restarted' };
+}
+
+/** Whether the bytes of a 206 are those that are missing. */
+function continues({ headers }: Response, { sizeBytes, version }: PartialDownload): boolean {
+  const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '') ?? [];
+  if (start === undefined || Number(start) !== sizeBytes) return false;
+  return total === '*' || version.totalBytes === null || Number(total) === version.totalBytes;
+}
+
+function versionOf({ headers }: Response): Version {
+  // A server that compresses although asked not to: fetch decodes, and neither the length nor a range is of the file.
+  const isEncoded = !/^(?:|identity)$/i.test(headers.get('content-encoding') ?? '');
+  const length = headers.get('content-length');
+  return isEncoded || length === null
+    ? { validator: isEncoded ? null : validatorOf(headers), totalBytes: null }
+    : { validator: validatorOf(headers), totalBytes: Number(length) };
+}
+
+/** A weak ETag does not promise equal bytes and is no use for ranges (RFC 9110, 13.1.5). */
+function validatorOf(headers: Headers): Validator | null {
+  const etag = headers.get('etag');
+  if (etag?.startsWith('"')) return { etag };
+  const lastModified = headers.get('last-modified');
+  return lastModified === null ? null : { lastModified };
+}
+
+function wrongSize(url: string, expected: number, found: number): Outcome {
+  const message = `${url}: expected ${expected} bytes, the server has ${found}`;
+  const hint = 'the file was replaced, or a page of the network came in its place: open the address in a browser';
+  return { kind: 'failed', error: new DownloadError(message, { hint }), canRetry: false };
+}
+
+/** Better now than after an hour. */
+async function checkSpace({ path, sizeBytes, version }: PartialDownload): Promise<void> {
+  const { bavail, bsize } = await statfs(dirname(path));
+  const needed = (version.totalBytes ?? 0) - sizeBytes;
+  if (needed > bavail * bsize)
+    throw new DownloadError(`${path} needs ${needed} more bytes, the disk has ${bavail * bsize}`, {
+      hint: 'free some disk space, or choose another cache folder with LZERO_CACHE',
+    });
+}
+
+async function receive(
+  response: Response,
+  part: PartialDownload,
+  { guard, onBytes }: { readonly guard: StallGuard; readonly onBytes: TransferOptions['onBytes'] },
+): Promise<void> {
+  guard.touch();
+  for await (const bytes of response.body ?? []) {
+    guard.stop(); // a slow disk is not a silent server
+    await part.append(bytes);
+    onBytes(part);
+    guard.touch();
+  }
+}
+
+/** Aborts when nothing was heard for too long; also when the caller aborts. */
+class StallGuard {
+  readonly signal: AbortSignal;
+  readonly #controller = new AbortController();
+  readonly #stallMs: number;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(stallMs: number, signal: AbortSignal | undefined) {
+    this.#stallMs = stallMs;
+    this.signal = signal ? AbortSignal.any([signal, this.#controller.signal]) : this.#controller.signal;
+    this.touch();
+  }
+
+  get hasStalled(): boolean {
+    return this.#controller.signal.aborted;
+  }
+
+  touch(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#controller.abort(), this.#stallMs);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}

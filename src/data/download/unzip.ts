@@ -1,0 +1,181 @@
+/**
+ * Unpacks a zip archive into a folder, as a stream, and trusts nothing in it: no file leaves the folder, sizes and
+ * checksums must hold, and what comes out is limited. The table of contents is zip-directory.ts.
+ */
+import { createReadStream } from 'node:fs';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream';
+import { crc32, createInflateRaw } from 'node:zlib';
+import {
+  DownloadError,
+  errorCode,
+  InterruptedError,
+  LzeroError,
+  messageOf,
+  OutputError,
+  type Progress,
+  silentProgress,
+} from '../../core/index.ts';
+import { damaged, readAt, readZipDirectory, type ZipEntry } from './zip-directory.ts';
+
+/** How to unpack. */
+export type UnzipOptions = {
+  /** Where a file of the archive goes, relative to the folder; undefined leaves it out. By default where it is. */
+  readonly place?: ((name: string) => string | undefined) | undefined;
+  /** Bytes that may come out in all. */
+  readonly maxBytes?: number | undefined;
+  /** Stops with an InterruptedError; what was unpacked stays. */
+  readonly signal?: AbortSignal | undefined;
+  readonly progress?: Progress | undefined;
+};
+
+/** BEIR's largest set unpacks to 3 GB. */
+const DEFAULT_MAX_BYTES = 64 * 1024 ** 3;
+const LOCAL_SIGNATURE = 0x04034b50;
+const LOCAL_BYTES = 30;
+const CHUNK_BYTES = 256 * 1024;
+
+/** A file of the archive and where it goes. */
+type Target = { readonly entry: ZipEntry; readonly path: string };
+
+/**
+ * Unpacks `archive` into `folder`, which is made if need be, and gives the names of the files there. Files are forced
+ * to disk. On a failure part of them may be there: unpack into a folder of its own and rename it.
+ */
+export async function unzip(archive: string, folder: string, options: UnzipOptions = {}): Promise<string[]> {
+  const { progress = silentProgress } = options;
+  const file = await openArchive(archive);
+  try {
+    const targets = chooseTargets(
+      await readZipDirectory(file, archive),
+      { archive, archiveBytes: (await file.stat()).size },
+      options,
+    );
+    const total = targets.reduce((sum, { entry }) => sum + entry.sizeBytes, 0);
+    progress.start({ label: 'unpacking', unit: 'bytes', total });
+    let done = 0;
+    const onBytes = (numBytes: number): void => {
+      done += numBytes;
+      progress.update(done);
+    };
+    for (const target of targets) await extract(target, { file, archive, folder, signal: options.signal, onBytes });
+    return targets.map(({ path }) => path);
+  } finally {
+    progress.stop();
+    await file.close();
+  }
+}
+
+async function openArchive(archive: string): Promise<FileHandle> {
+  try {
+    return await open(archive, 'r');
+  } catch (cause) {
+    throw new DownloadError(`cannot open ${archive}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function chooseTargets(
+  entries: readonly ZipEntry[],
+  { archive, archiveBytes }: { readonly archive: string; readonly archiveBytes: number },
+  options: UnzipOptions,
+): Target[] {
+  const { place = (name: string) => name, maxBytes = DEFAULT_MAX_BYTES } = options;
+  const targets: Target[] = [];
+  for (const entry of entries) {
+    if (entry.name.endsWith('/')) continue;
+    checkPath(entry.name, archive);
+    const path = place(entry.name);
+    if (path !== undefined) targets.push({ entry, path });
+  }
+  // Entries that share their bytes are how a small archive becomes a huge one.
+  const packedBytes = targets.reduce((sum, { entry }) => sum + entry.packedBytes, 0);
+  if (packedBytes > archiveBytes) throw damaged(archive, 'its entries overlap');
+  const paths = new Set(targets.map(({ path }) => path));
+  if (paths.size < targets.length) throw damaged(archive, 'two entries have the same name');
+  const total = targets.reduce((sum, { entry }) => sum + entry.sizeBytes, 0);
+  if (total > maxBytes) throw new DownloadError(`${archive} unpacks to ${total} bytes, allowed are ${maxBytes}`);
+  return targets;
+}
+
+/** Refuses names that could lead out of the folder, on any system. */
+function checkPath(name: string, archive: string): void {
+  const isSafe =
+    name !== '' &&
+    !/[\0\\]|^\/|^[A-Za-z]:|\ufffd/.test(name) &&
+    name.split('/').every((step) => step !== '' && step !== '.' && step !== '..');
+  if (!isSafe) throw damaged(archive, `the name ${JSON.stringify(name)} is not allowed`);
+}
+
+/** What all files of an archive have in common. */
+type Unpacking = {
+  readonly file: FileHandle;
+  readonly archive: string;
+  readonly folder: string;
+  readonly signal: AbortSignal | undefined;
+  readonly onBytes: (numBytes: number) => void;
+};
+
+async function extract({ entry, path }: Target, { file, archive, folder, signal, onBytes }: Unpacking): Promise<void> {
+  const target = join(folder, path);
+  const output = await createFile(target);
+  let sizeBytes = 0;
+  let crc = 0;
+  try {
+    for await (const bytes of entryBytes(archive, entry, await dataOffset(file, entry, archive))) {
+      if (signal?.aborted) throw new InterruptedError();
+      sizeBytes += bytes.length;
+      if (sizeBytes > entry.sizeBytes) break; // a bomb, or damaged
+      crc = crc32(bytes, crc);
+      await writeAll(output, bytes, target);
+      onBytes(bytes.length);
+    }
+    if (sizeBytes !== entry.sizeBytes || crc !== entry.crc32)
+      throw damaged(archive, `size or checksum of ${entry.name} is wrong`);
+    await output.sync();
+  } catch (cause) {
+    throw cause instanceof LzeroError ? cause : unpackFailure(archive, entry, cause);
+  } finally {
+    await output.close();
+  }
+}
+
+function unpackFailure(archive: string, entry: ZipEntry, cause: unknown): LzeroError {
+  return errorCode(cause).startsWith('Z_')
+    ? damaged(archive, `${entry.name}: ${messageOf(cause)}`)
+    : OutputError.writing(entry.name, cause);
+}
+
+async function createFile(path: string): Promise<FileHandle> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    return await open(path, 'wx');
+  } catch (error) {
+    throw OutputError.writing(path, error);
+  }
+}
+
+async function writeAll(output: FileHandle, bytes: Uint8Array, path: string): Promise<void> {
+  try {
+    await output.writeFile(bytes); // from where the last one ended
+  } catch (error) {
+    throw OutputError.writing(path, error);
+  }
+}
+
+/** Where the bytes of an entry begin: after its local header, whose name and extra field have lengths of their own. */
+async function dataOffset(file: FileHandle, entry: ZipEntry, archive: string): Promise<number> {
+  const header = await readAt(file, entry.offset, LOCAL_BYTES);
+  if (header.readUInt32LE(0) !== LOCAL_SIGNATURE) throw damaged(archive, `no header of ${entry.name}`);
+  return entry.offset + LOCAL_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28);
+}
+
+function entryBytes(archive: string, entry: ZipEntry, start: number): AsyncIterable<Buffer> {
+  if (entry.packedBytes === 0) return emptyStream();
+  const raw = createReadStream(archive, { start, end: start + entry.packedBytes - 1, highWaterMark: CHUNK_BYTES });
+  if (entry.method === 'stored') return raw;
+  // The callback is needed by pipeline only: a failure also destroys the inflater, which throws it to its reader.
+  return pipeline(raw, createInflateRaw({ chunkSize: CHUNK_BYTES }), () => {});
+}
+
+async function* emptyStream(): AsyncGenerator<Buffer> {}
