@@ -14,11 +14,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   graph: ['core'],
   model: ['core', 'files', 'text', 'graph'],
   data: ['core', 'files', 'text'],
-  cli: ['core', 'files', 'config', 'text', 'graph', 'model', 'data'],
+  kernels: ['core'],
+  search: ['core', 'text', 'kernels'],
+  store: ['core', 'files', 'search'],
+  engines: ['core', 'files', 'text', 'model', 'search', 'store'],
+  eval: ['core', 'files', 'data', 'engines'],
+  cli: ['core', 'files', 'config', 'text', 'graph', 'model', 'data', 'kernels', 'search', 'store', 'engines', 'eval'],
 };
 
 /** Folders that run in a browser as they are. */
-const BROWSER_SAFE = ['core', 'text'];
+const BROWSER_SAFE = ['core', 'text', 'kernels', 'search'];
 
 type Import = { readonly from: string; readonly to: string };
 

@@ -1,0 +1,364 @@
+/**
+ * Windowed MaxScore with split lists, in AssemblyScript. The algorithm is told step by step in ../window-search.ts, its
+ * twin in plain TypeScript; both give the same bits. This file says only what is particular to WebAssembly.
+ *
+ * Nothing is trusted but the request and the addresses and lengths of the query terms: whatever the lists hold, reads
+ * stay inside them and writes inside heap and scratch. Positions in a window are masked, starts are compared with
+ * LENGTH, candidates are counted, documents beyond NUM_DOCS are dropped. Damaged lists give wrong scores, nothing else.
+ *
+ * No state outside the memory, no allocation: instances on several threads may share one memory, each with its own
+ * request, heap and scratch.
+ */
+import {
+  CODES,
+  DELETED,
+  DOC_BASE,
+  FILTER,
+  HEAP,
+  HEAP_SIZE,
+  K,
+  KIND,
+  LENGTH,
+  MAXIMA,
+  NUM_DENSE,
+  NUM_DOCS,
+  NUM_RARE,
+  RANKS,
+  SCRATCH,
+  SHORT_GAPS,
+  STARTS,
+  STREAM,
+  TERM_BYTES,
+  TERMS,
+  THRESHOLD,
+  WEIGHT,
+  WINDOW_SIZE,
+} from '../layout.ts';
+
+/** Searches one segment; results go to the heap of the request. */
+export function search(request: usize): void {
+  const windowSize = load<u32>(request, WINDOW_SIZE);
+  const numDocs = load<u32>(request, NUM_DOCS);
+  const numWindows = (numDocs + windowSize - 1) / windowSize;
+  const bounds: usize = load<u32>(request, SCRATCH);
+  const order = bounds + (roundUp16(numWindows) << 2);
+  const accumulators = order + (roundUp16(numWindows) << 2);
+  let limit = max<u32>(1, load<u32>(request, THRESHOLD));
+  boundWindows(request, bounds, numWindows);
+  const numOrdered = orderWindows(bounds, order, numWindows, limit);
+  for (let i: u32 = 0; i < numOrdered; i++) {
+    const window = load<u32>(order + (i << 2));
+    if (load<u32>(bounds + (window << 2)) < limit) break;
+    if (!hasPermitted(load<u32>(request, FILTER), window, windowSize)) continue;
+    limit = searchWindow(request, window, limit, accumulators);
+  }
+}
+
+/** Sorts the heap in place, best result first. */
+export function sortHeap(request: usize): void {
+  const heap: usize = load<u32>(request, HEAP);
+  for (let last: i32 = <i32>load<u32>(request, HEAP_SIZE) - 1; last > 0; last--) {
+    const at = heap + (last << 3);
+    const score = load<u32>(at);
+    const doc = load<u32>(at, 4);
+    store<u64>(at, load<u64>(heap));
+    sink(heap, last, score, doc);
+  }
+}
+
+function roundUp16(n: u32): usize {
+  return (n + 15) & ~15;
+}
+
+/** Address of a query term. */
+function termAt(request: usize, i: u32): usize {
+  return load<u32>(request, TERMS) + i * TERM_BYTES;
+}
+
+/** Weight · largest code of the window. */
+function windowBound(term: usize, window: u32): u32 {
+  return load<u32>(term, WEIGHT) * <u32>load<u8>(load<u32>(term, MAXIMA) + window);
+}
+
+/**
+ * Sixteen windows at a time, their sums in four registers. The last step may read up to 15 bytes behind the maxima: the
+ * starts lie there, and every record is at least 16 bytes long. What it writes behind the bounds is padding.
+ */
+function boundWindows(request: usize, bounds: usize, numWindows: u32): void {
+  const numTerms = load<u32>(request, NUM_RARE) + load<u32>(request, NUM_DENSE);
+  for (let window: u32 = 0; window < numWindows; window += 16) {
+    let a = i32x4.splat(0);
+    let b = i32x4.splat(0);
+    let c = i32x4.splat(0);
+    let d = i32x4.splat(0);
+    for (let i: u32 = 0; i < numTerms; i++) {
+      const term = termAt(request, i);
+      const weight = i32x4.splat(load<u32>(term, WEIGHT));
+      const maxima = v128.load(load<u32>(term, MAXIMA) + window);
+      const low = i16x8.extend_low_i8x16_u(maxima);
+      const high = i16x8.extend_high_i8x16_u(maxima);
+      a = i32x4.add(a, i32x4.mul(weight, i32x4.extend_low_i16x8_u(low)));
+      b = i32x4.add(b, i32x4.mul(weight, i32x4.extend_high_i16x8_u(low)));
+      c = i32x4.add(c, i32x4.mul(weight, i32x4.extend_low_i16x8_u(high)));
+      d = i32x4.add(d, i32x4.mul(weight, i32x4.extend_high_i16x8_u(high)));
+    }
+    const at = bounds + (window << 2);
+    v128.store(at, a);
+    v128.store(at, b, 16);
+    v128.store(at, c, 32);
+    v128.store(at, d, 48);
+  }
+}
+
+/** Shell's sort: short, and quick for the hundreds of windows that a segment has. */
+function orderWindows(bounds: usize, order: usize, numWindows: u32, limit: u32): u32 {
+  let n: i32 = 0;
+  for (let window: u32 = 0; window < numWindows; window++) {
+    if (load<u32>(bounds + (window << 2)) >= limit) store<u32>(order + (n++ << 2), window);
+  }
+  let step: i32 = 1;
+  while (step < n) step = 3 * step + 1;
+  for (; step > 0; step /= 3) {
+    for (let i = step; i < n; i++) {
+      const window = load<u32>(order + (i << 2));
+      const bound = load<u32>(bounds + (window << 2));
+      let j = i;
+      for (; j >= step; j -= step) {
+        const other = load<u32>(order + ((j - step) << 2));
+        const otherBound = load<u32>(bounds + (other << 2));
+        if (otherBound > bound || (otherBound === bound && other < window)) break;
+        store<u32>(order + (j << 2), other);
+      }
+      store<u32>(order + (j << 2), window);
+    }
+  }
+  return <u32>n;
+}
+
+function hasPermitted(filter: usize, window: u32, windowSize: u32): bool {
+  if (filter === 0) return true;
+  const words = windowSize >> 6;
+  const first = filter + ((window * words) << 3);
+  for (let word: u32 = 0; word < words; word++) {
+    if (load<u64>(first + (word << 3))) return true;
+  }
+  return false;
+}
+
+/** One window; returns the limit after it. */
+function searchWindow(request: usize, window: u32, limit: u32, accumulators: usize): u32 {
+  const windowSize = load<u32>(request, WINDOW_SIZE);
+  const docs = accumulators + (windowSize << 2);
+  const scores = docs + (windowSize << 2);
+  const numRare = load<u32>(request, NUM_RARE);
+  const numTerms = numRare + load<u32>(request, NUM_DENSE);
+  let numAdded = numTerms;
+  let slack: u32 = 0;
+  for (; numAdded > numRare; numAdded--) {
+    const bound = windowBound(termAt(request, numAdded - 1), window);
+    if (slack + bound >= limit) break;
+    slack += bound;
+  }
+  memory.fill(accumulators, 0, windowSize << 2);
+  let end = docs;
+  for (let i: u32 = 0; i < numAdded; i++) {
+    const term = termAt(request, i);
+    if (i >= numRare) end = addDense(request, term, window, limit - slack, accumulators, end);
+    else if (load<u32>(term, KIND) === SHORT_GAPS)
+      end = addShortGaps(term, window, windowSize, limit - slack, accumulators, end);
+    else end = addLongGaps(term, window, windowSize, limit - slack, accumulators, end);
+  }
+  end = dropForbidden(request, window, docs, end);
+  for (let at = docs; at < end; at += 4) {
+    store<u32>(at + (scores - docs), load<u32>(accumulators + (load<u32>(at) << 2)));
+  }
+  for (let i = numAdded; i < numTerms && end > docs; i++) {
+    const term = termAt(request, i);
+    slack -= windowBound(term, window);
+    end = lookUp(term, window, windowSize, limit - slack, docs, end);
+  }
+  return collect(request, window, limit, docs, end);
+}
+
+function addShortGaps(term: usize, window: u32, windowSize: u32, gate: u32, accumulators: usize, end: usize): usize {
+  const starts: usize = load<u32>(term, STARTS) + (window << 2);
+  const first = load<u32>(starts);
+  const last = min(load<u32>(starts, 4), load<u32>(term, LENGTH));
+  if (first >= last) return end;
+  const weight = load<u32>(term, WEIGHT);
+  const stream: usize = load<u32>(term, STREAM);
+  const mask = (windowSize << 2) - 1;
+  const full = accumulators + (windowSize << 3);
+  const stop = stream + (last << 1);
+  let position: usize = 0;
+  for (let at = stream + (first << 1); at < stop; at += 2) {
+    const entry = <u32>load<u16>(at);
+    position = (position + ((entry & 255) << 2)) & mask;
+    const before = load<u32>(accumulators + position);
+    const after = before + weight * (entry >> 8);
+    store<u32>(accumulators + position, after);
+    if (after >= gate && before < gate && end < full) {
+      store<u32>(end, <u32>position >> 2);
+      end += 4;
+    }
+  }
+  return end;
+}
+
+function addLongGaps(term: usize, window: u32, windowSize: u32, gate: u32, accumulators: usize, end: usize): usize {
+  const starts: usize = load<u32>(term, STARTS) + (window << 2);
+  const first = load<u32>(starts);
+  const last = min(load<u32>(starts, 4), load<u32>(term, LENGTH));
+  if (first >= last) return end;
+  const weight = load<u32>(term, WEIGHT);
+  const stream: usize = load<u32>(term, STREAM);
+  const mask = (windowSize << 2) - 1;
+  const full = accumulators + (windowSize << 3);
+  const stop = stream + last * 3;
+  let position: usize = 0;
+  for (let at = stream + first * 3; at < stop; at += 3) {
+    position = (position + ((<u32>load<u16>(at)) << 2)) & mask;
+    const before = load<u32>(accumulators + position);
+    const after = before + weight * <u32>load<u8>(at, 2);
+    store<u32>(accumulators + position, after);
+    if (after >= gate && before < gate && end < full) {
+      store<u32>(end, <u32>position >> 2);
+      end += 4;
+    }
+  }
+  return end;
+}
+
+function addDense(request: usize, term: usize, window: u32, gate: u32, accumulators: usize, end: usize): usize {
+  const windowSize = load<u32>(request, WINDOW_SIZE);
+  const firstWord = window * (windowSize >> 6);
+  const numWords = min(windowSize >> 6, ((load<u32>(request, NUM_DOCS) + 63) >> 6) - firstWord);
+  const length = load<u32>(term, LENGTH);
+  const start = min(load<u32>(load<u32>(term, STARTS) + (window << 2)), length);
+  const weight = load<u32>(term, WEIGHT);
+  const words = load<u32>(term, STREAM) + (firstWord << 3);
+  const full = accumulators + (windowSize << 3);
+  let code = load<u32>(term, CODES) + start;
+  const stop = load<u32>(term, CODES) + length;
+  for (let word: u32 = 0; word < numWords; word++) {
+    let bits = load<u64>(words + (word << 3));
+    if (code + <u32>popcnt<u64>(bits) > stop) break;
+    const first = accumulators + (word << 8);
+    for (; bits; bits &= bits - 1) {
+      const at = first + ((<u32>ctz<u64>(bits)) << 2);
+      const before = load<u32>(at);
+      const after = before + weight * <u32>load<u8>(code++);
+      store<u32>(at, after);
+      if (after >= gate && before < gate && end < full) {
+        store<u32>(end, <u32>(at - accumulators) >> 2);
+        end += 4;
+      }
+    }
+  }
+  return end;
+}
+
+function dropForbidden(request: usize, window: u32, docs: usize, end: usize): usize {
+  const windowSize = load<u32>(request, WINDOW_SIZE);
+  const base = window * windowSize;
+  const numDocs = load<u32>(request, NUM_DOCS) - base;
+  const deleted: usize = load<u32>(request, DELETED);
+  const filter: usize = load<u32>(request, FILTER);
+  if (deleted === 0 && filter === 0 && numDocs >= windowSize) return end;
+  let kept = docs;
+  for (let at = docs; at < end; at += 4) {
+    const doc = load<u32>(at);
+    if (doc >= numDocs) continue;
+    if (deleted !== 0 && hasBit(deleted, base + doc)) continue;
+    if (filter !== 0 && !hasBit(filter, base + doc)) continue;
+    store<u32>(kept, doc);
+    kept += 4;
+  }
+  return kept;
+}
+
+function hasBit(bitmap: usize, doc: u32): bool {
+  return <bool>((<u32>load<u8>(bitmap + (doc >> 3)) >> (doc & 7)) & 1);
+}
+
+/** No branch depends on the list: a document without the term reads some code and masks it away. */
+function lookUp(term: usize, window: u32, windowSize: u32, gate: u32, docs: usize, end: usize): usize {
+  const scores = windowSize << 2; // behind the documents
+  const weight = load<u32>(term, WEIGHT);
+  const length = load<u32>(term, LENGTH);
+  const start = load<u32>(load<u32>(term, STARTS) + (window << 2));
+  const codes: usize = load<u32>(term, CODES);
+  const firstWord = window * (windowSize >> 6);
+  const words = load<u32>(term, STREAM) + (firstWord << 3);
+  const ranks = load<u32>(term, RANKS) + (firstWord << 1);
+  let kept = docs;
+  for (let at = docs; at < end; at += 4) {
+    const doc = load<u32>(at);
+    const word = doc >> 6;
+    const bits = load<u64>(words + (word << 3));
+    const shift = <u64>(doc & 63);
+    const before = <u32>popcnt<u64>(bits & (((<u64>1) << shift) - 1));
+    const rank = min(start + <u32>load<u16>(ranks + (word << 1)) + before, length);
+    const present = 0 - (<u32>(bits >> shift) & 1);
+    const score = load<u32>(at + scores) + weight * (<u32>load<u8>(codes + rank) & present);
+    store<u32>(kept, doc);
+    store<u32>(kept + scores, score);
+    kept += (<u32>(score >= gate)) << 2;
+  }
+  return kept;
+}
+
+function collect(request: usize, window: u32, limit: u32, docs: usize, end: usize): u32 {
+  const windowSize = load<u32>(request, WINDOW_SIZE);
+  const heap: usize = load<u32>(request, HEAP);
+  const k = <i32>load<u32>(request, K);
+  const base = load<u32>(request, DOC_BASE) + window * windowSize;
+  let size = <i32>load<u32>(request, HEAP_SIZE);
+  for (let at = docs; at < end; at += 4) {
+    const score = load<u32>(at + (windowSize << 2));
+    if (score < limit) continue;
+    const doc = base + load<u32>(at);
+    if (size < k) rise(heap, size++, score, doc);
+    else if (isWorse(load<u32>(heap), load<u32>(heap, 4), score, doc)) sink(heap, k, score, doc);
+    if (size === k) limit = max(limit, load<u32>(heap));
+  }
+  store<u32>(request, <u32>size, HEAP_SIZE);
+  return limit;
+}
+
+function isWorse(score: u32, doc: u32, otherScore: u32, otherDoc: u32): bool {
+  return score < otherScore || (score === otherScore && doc > otherDoc);
+}
+
+function put(heap: usize, i: i32, score: u32, doc: u32): void {
+  store<u32>(heap + (i << 3), score);
+  store<u32>(heap + (i << 3), doc, 4);
+}
+
+function rise(heap: usize, i: i32, score: u32, doc: u32): void {
+  while (i > 0) {
+    const parent = (i - 1) >> 1;
+    const at = heap + (parent << 3);
+    if (!isWorse(score, doc, load<u32>(at), load<u32>(at, 4))) break;
+    put(heap, i, load<u32>(at), load<u32>(at, 4));
+    i = parent;
+  }
+  put(heap, i, score, doc);
+}
+
+function sink(heap: usize, size: i32, score: u32, doc: u32): void {
+  let i = 0;
+  for (;;) {
+    let child = 2 * i + 1;
+    if (child >= size) break;
+    let at = heap + (child << 3);
+    if (child + 1 < size && isWorse(load<u32>(at, 8), load<u32>(at, 12), load<u32>(at), load<u32>(at, 4))) {
+      child++;
+      at += 8;
+    }
+    if (!isWorse(load<u32>(at), load<u32>(at, 4), score, doc)) break;
+    put(heap, i, load<u32>(at), load<u32>(at, 4));
+    i = child;
+  }
+  put(heap, i, score, doc);
+}
