@@ -1,0 +1,76 @@
+/**
+ * What the records of the log say.
+ *
+ *     add       string JSON of the document · varint n · n bytes of payload · u8 has floats [· varint m · m × u32 terms · m × f32]
+ *     delete    strings: the ids
+ *
+ * varint, string and strings are those of core's ByteWriter.
+ */
+import { ByteReader, ByteWriter, IndexFormatError, parseJson, type SparseVector } from '../core/index.ts';
+import type { LogRecord } from './log-format.ts';
+import type { NewLogRecord } from './log-writer.ts';
+import type { StoreSettings } from './manifest.ts';
+import { checkNewDocument, formatOf, type NewDocument } from './segment-parts.ts';
+
+/** The record of a document that is added. */
+export function addRecord({ document, payload, vector }: NewDocument, settings: StoreSettings): NewLogRecord {
+  const writer = new ByteWriter();
+  const bytes = formatOf(settings).encodePayload(payload);
+  writer.string(JSON.stringify(document));
+  writer.varint(bytes.length);
+  writer.bytes(bytes);
+  writer.u8(vector ? 1 : 0);
+  if (vector) writeVector(writer, vector);
+  return { type: 'add', body: writer.finish() };
+}
+
+/** The record of documents that are deleted. */
+export function deleteRecord(ids: readonly string[]): NewLogRecord {
+  const writer = new ByteWriter();
+  writer.strings(ids);
+  return { type: 'delete', body: writer.finish() };
+}
+
+/** Something to do again. */
+export type LoggedChange =
+  | { readonly type: 'add'; readonly document: NewDocument }
+  | { readonly type: 'delete'; readonly ids: readonly string[] };
+
+/** Reads a record. Its checksum has been found sound, so anything wrong is of another version or of another hand. */
+export function readChange({ type, body, at }: LogRecord, settings: StoreSettings, label: string): LoggedChange {
+  const reader = new ByteReader(body, `${label}: record at byte ${at}`);
+  const change: LoggedChange =
+    type === 'add' ? { type, document: readDocument(reader, settings) } : { type, ids: reader.strings() };
+  if (reader.left > 0) throw reader.error(`${reader.left} bytes too many`);
+  return change;
+}
+
+function readDocument(reader: ByteReader, settings: StoreSettings): NewDocument {
+  const fail = (problem: string, cause: unknown) => reader.error(problem, 0, { cause });
+  const document = parseJson(reader.string(), fail);
+  if (!isDocument(document)) throw reader.error('not a document', 0);
+  const payload = formatOf(settings).decodePayload(reader.bytes(reader.count()).slice());
+  const vector = reader.u8() === 1 ? readVector(reader) : undefined;
+  try {
+    return checkNewDocument({ document, payload, vector }, settings);
+  } catch (cause) {
+    throw new IndexFormatError(reader.error('not a document of this index', 0).message, { cause });
+  }
+}
+
+/** The rest is checked by `checkNewDocument`. */
+function isDocument(value: unknown): value is NewDocument['document'] {
+  return typeof value === 'object' && value !== null && 'id' in value;
+}
+
+function writeVector(writer: ByteWriter, { terms, weights }: SparseVector): void {
+  writer.varint(terms.length);
+  for (const { buffer, byteOffset, byteLength } of [terms, weights])
+    writer.bytes(new Uint8Array(buffer, byteOffset, byteLength)); // all platforms of JavaScript are little-endian
+}
+
+function readVector(reader: ByteReader): SparseVector {
+  const length = reader.count();
+  const terms = new Uint32Array(reader.bytes(4 * length).slice().buffer);
+  return { terms, weights: new Float32Array(reader.bytes(4 * length).slice().buffer) };
+}

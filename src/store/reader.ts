@@ -1,0 +1,383 @@
+/**
+ * Reads an index: one commit at a time, without a lock, while a writer goes on. Stored fields are read for the hits that
+ * are asked for, never for a search. Knows nothing of texts and models: queries come as vectors or analysed words.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { assert, crc32, IndexFormatError, IndexStateError, messageOf, UsageError } from '../core/index.ts';
+import {
+  type Bitmap,
+  compileFilter,
+  type Filter,
+  groupByPage,
+  quantiseQuery,
+  rescoreFloat,
+  type Standing,
+  type StoredDocument,
+  type TopK,
+} from '../search/index.ts';
+import { QUERY_SIDE } from './layout.ts';
+import { numLiveDocs, type StoreSettings, type UserState } from './manifest.ts';
+import { type IndexQuery, LocalHost, type ReaderMode, type SearchHost } from './search-host.ts';
+import { SearchPool } from './search-pool.ts';
+import { formatOf } from './segment-parts.ts';
+import { type DocumentPlace, Snapshot } from './snapshot.ts';
+import { type StoreStats, statsOf } from './stats.ts';
+import { isDeleted } from './tombstones.ts';
+import { Turns } from './turns.ts';
+
+/** How to read. */
+export type ReaderOptions = {
+  /** Resident: all postings in memory. Lean: those of frequent terms; the others are read when asked for. */
+  readonly mode?: ReaderMode | undefined;
+  /** Threads that search; 0: this one. */
+  readonly workers?: number | undefined;
+};
+
+/** What to search for. */
+export type SearchOptions = {
+  /** Hits wanted, 1 … 10,000. */
+  readonly k?: number | undefined;
+  /** Conditions on declared fields. */
+  readonly filter?: Filter | undefined;
+  /** Order and score by the stored float vectors instead of their codes. */
+  readonly exact?: boolean | undefined;
+};
+
+/** A document that was found. */
+export type StoreHit = {
+  /** Its number in the commit that was searched; another commit may give it another. */
+  readonly docId: number;
+  readonly id: string;
+  readonly score: number;
+};
+
+/** A page that was found, with its best chunk. */
+export type StorePageHit = StoreHit & { readonly page: string };
+
+/** Pages that were found. */
+export type StorePageHits = {
+  readonly hits: readonly StorePageHit[];
+  /** False where there may be more pages than were found: see `groupByPage`. */
+  readonly complete: boolean;
+};
+
+const DEFAULT_K = 10;
+
+/** Opens the newest commit of an index. Checks manifest and directories; `verifyStore` checks every byte. */
+export async function openReader(folder: string, options: ReaderOptions = {}): Promise<StoreReader> {
+  return await StoreReader.open(folder, options);
+}
+
+/** Thrown inside, where a search of several rounds met a refresh. */
+const REFRESHED = Symbol('refreshed');
+
+/** Reads an index. Close it: it holds files, memory and threads. */
+export class StoreReader {
+  readonly #folder: string;
+  readonly #host: SearchHost;
+  readonly #turns = new Turns();
+  #snapshot: Snapshot;
+  #isClosed = false;
+
+  /** For `openReader`. */
+  static async open(folder: string, { mode = 'resident', workers = 0 }: ReaderOptions): Promise<StoreReader> {
+    const snapshot = Snapshot.open(folder);
+    let host: SearchHost | undefined;
+    try {
+      const settings = searcherSettings(snapshot.manifest, mode);
+      host = workers > 0 ? new SearchPool(settings, workers) : new LocalHost(settings);
+      await host.setSegments(snapshot.searchSegments);
+      return new StoreReader(folder, snapshot, host);
+    } catch (error) {
+      await host?.close();
+      snapshot.release();
+      throw error;
+    }
+  }
+
+  private constructor(folder: string, snapshot: Snapshot, host: SearchHost) {
+    this.#folder = folder;
+    this.#snapshot = snapshot;
+    this.#host = host;
+  }
+
+  /** What was fixed when the index was made. */
+  get settings(): StoreSettings {
+    return this.#snapshot.manifest;
+  }
+
+  /** Which commit is read. */
+  get generation(): number {
+    return this.#snapshot.manifest.generation;
+  }
+
+  /** What was committed with the documents. */
+  get userState(): UserState {
+    return this.#snapshot.manifest.userState;
+  }
+
+  /** Documents that are not deleted. */
+  get numDocs(): number {
+    return numLiveDocs(this.#snapshot.manifest);
+  }
+
+  /** The compact query side; undefined where the index has none. */
+  querySide(): Uint8Array | undefined {
+    const expected = this.#snapshot.manifest.querySide;
+    if (!expected) return undefined;
+    const path = join(this.#folder, QUERY_SIDE);
+    const bytes = readWhole(path);
+    if (bytes.length !== expected.sizeBytes || crc32(bytes) !== expected.crc32)
+      throw new IndexFormatError(`${path}: the file is damaged: size or checksum are not what the manifest says`);
+    return bytes;
+  }
+
+  /** The best documents, best first; equal scores by ascending document number. */
+  async search(query: IndexQuery, options: SearchOptions = {}): Promise<StoreHit[]> {
+    return await this.#onOneSnapshot(async (snapshot) => {
+      const topK = await this.#topK(snapshot, query, options);
+      return Array.from(topK.docIds, (docId, i) => ({ docId, id: idOf(snapshot, docId), score: topK.scores[i] }));
+    });
+  }
+
+  /** The best pages, each by its best chunk. */
+  async searchPages(query: IndexQuery, options: SearchOptions = {}): Promise<StorePageHits> {
+    return await this.#onOneSnapshot(async (snapshot) => {
+      const { hits, complete } = await groupByPage({
+        k: options.k ?? DEFAULT_K,
+        search: (k) => this.#topK(snapshot, query, { ...options, k }),
+        pageOf: (docId) => pageOf(snapshot, docId),
+      });
+      return { hits: hits.map((hit) => ({ ...hit, id: idOf(snapshot, hit.docId) })), complete };
+    });
+  }
+
+  /** The stored fields of hits; undefined for a document that a refresh has removed since it was found. */
+  fetch(hits: readonly Pick<StoreHit, 'docId' | 'id'>[]): (StoredDocument | undefined)[] {
+    this.#requireOpen();
+    return hits.map(({ docId, id }) => {
+      const there = this.#snapshot.placeOf(docId);
+      const place = there && idAt(there) === id ? there : this.#snapshot.find(id);
+      return place?.segment.handle.documents.document(place.local);
+    });
+  }
+
+  /** One document by its id. */
+  get(id: string): StoredDocument | undefined {
+    this.#requireOpen();
+    const place = this.#snapshot.find(id);
+    return place?.segment.handle.documents.document(place.local);
+  }
+
+  /** Whether a document is there. */
+  has(id: string): boolean {
+    this.#requireOpen();
+    return this.#snapshot.find(id) !== undefined;
+  }
+
+  /** Whether some documents are chunks of pages. */
+  get hasPages(): boolean {
+    return this.#snapshot.segments.some(({ handle }) => handle.documents.pages.size > 0);
+  }
+
+  /** Ids of the chunks of a page, in their order; a document that is no chunk is its own page. */
+  partsOf(page: string): string[] {
+    this.#requireOpen();
+    return this.#snapshot.segments.flatMap(({ handle: { documents }, tombstones }) =>
+      documents
+        .docsOfPage(page)
+        .filter((local) => !isDeleted(tombstones, local))
+        .map((local) => documents.idOf(local)),
+    );
+  }
+
+  /** Score, products and rank of one document; undefined where there is no such document. */
+  async standing(query: IndexQuery, id: string): Promise<Standing | undefined> {
+    return await this.#onOneSnapshot(async (snapshot) => {
+      this.#checkQuery(query);
+      const place = snapshot.find(id);
+      return place && (await this.#host.standing(query, place.segment.firstDocId + place.local));
+    });
+  }
+
+  /** The ids of all documents, by document number. */
+  *ids(): Generator<string> {
+    this.#requireOpen();
+    const snapshot = this.#snapshot.use();
+    try {
+      yield* snapshot.ids();
+    } finally {
+      snapshot.release();
+    }
+  }
+
+  /** In how many documents each term stands; those of deleted documents count until they are merged away. */
+  frequencies(): Map<number | string, number> {
+    this.#requireOpen();
+    const total = new Map<number | string, number>();
+    for (const { handle } of this.#snapshot.segments)
+      for (const [term, numDocs] of formatOf(this.settings).frequencies(handle.postings))
+        total.set(term, (total.get(term) ?? 0) + numDocs);
+    return total;
+  }
+
+  /** What the index holds and takes. */
+  stats(): StoreStats {
+    return statsOf(this.#snapshot.manifest, this.#host.memoryBytes);
+  }
+
+  /** Goes on to the newest commit; false where this is it. Only new segments and tombstones are loaded. */
+  async refresh(): Promise<boolean> {
+    return await this.#turns.take(async () => {
+      this.#requireOpen();
+      const last = this.#snapshot;
+      const next = Snapshot.open(this.#folder, last);
+      if (next.manifest.generation === last.manifest.generation) {
+        next.release();
+        return false;
+      }
+      await this.#goOn(last, next);
+      return true;
+    });
+  }
+
+  async #goOn(last: Snapshot, next: Snapshot): Promise<void> {
+    const ready = this.#host.setSegments(next.searchSegments);
+    this.#snapshot = next; // at once: searches from here on are posted behind the new segments
+    try {
+      await ready;
+    } catch (error) {
+      this.#snapshot = last;
+      next.release();
+      throw error;
+    }
+    last.release();
+  }
+
+  /** Frees files, memory and threads. */
+  async close(): Promise<void> {
+    await this.#turns.take(async () => {
+      if (this.#isClosed) return;
+      this.#isClosed = true;
+      await this.#host.close();
+      this.#snapshot.release();
+    });
+  }
+
+  /** Does work of several steps on one commit; begins again where a refresh came in between. */
+  async #onOneSnapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+    for (;;) {
+      this.#requireOpen();
+      const snapshot = this.#snapshot.use();
+      try {
+        return await work(snapshot);
+      } catch (error) {
+        if (error !== REFRESHED) throw error;
+      } finally {
+        snapshot.release();
+      }
+    }
+  }
+
+  async #topK(snapshot: Snapshot, query: IndexQuery, options: SearchOptions): Promise<TopK> {
+    const { k = DEFAULT_K, filter, exact = false } = options;
+    this.#checkQuery(query);
+    const bitmaps = filter && filterBitmaps(snapshot, filter);
+    const search = async (wanted: number): Promise<TopK> => {
+      if (this.#snapshot !== snapshot) throw REFRESHED;
+      return await this.#host.search(query, { k: wanted, filter: bitmaps });
+    };
+    if (!exact) return await search(k);
+    return await exactTopK(snapshot, query, { k, search, bitmaps });
+  }
+
+  #checkQuery(query: IndexQuery): void {
+    const { kind } = this.#snapshot.manifest;
+    if (Array.isArray(query) !== (kind === 'bm25'))
+      throw new UsageError(
+        `${this.#folder} is searched with ${kind === 'bm25' ? 'analysed words' : 'a sparse vector'}`,
+      );
+  }
+
+  #requireOpen(): void {
+    if (this.#isClosed) throw new IndexStateError(`the reader of ${this.#folder} is closed`);
+  }
+}
+
+function searcherSettings({ kind, scale, bm25 }: StoreSettings, mode: ReaderMode) {
+  return { kind, scale, bm25, mode };
+}
+
+function readWhole(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw new IndexFormatError(`${path} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function filterBitmaps(snapshot: Snapshot, filter: Filter): Bitmap[] {
+  const compiled = compileFilter(filter, snapshot.manifest.fields);
+  return snapshot.segments.map(({ handle }) => compiled(handle.documents));
+}
+
+function idAt({ segment, local }: DocumentPlace): string {
+  return segment.handle.documents.idOf(local);
+}
+
+function idOf(snapshot: Snapshot, docId: number): string {
+  return idAt(placeOf(snapshot, docId));
+}
+
+function pageOf(snapshot: Snapshot, docId: number): string {
+  const { segment, local } = placeOf(snapshot, docId);
+  return segment.handle.documents.pageOf(local);
+}
+
+function placeOf(snapshot: Snapshot, docId: number): DocumentPlace {
+  const place = snapshot.placeOf(docId);
+  assert(place !== undefined, `a search found document ${docId}, which is not there`);
+  return place;
+}
+
+/** The float-exact mode over a snapshot. */
+async function exactTopK(
+  snapshot: Snapshot,
+  query: IndexQuery,
+  { k, search, bitmaps }: { k: number; search: (k: number) => Promise<TopK>; bitmaps: Bitmap[] | undefined },
+): Promise<TopK> {
+  const { scale, storeVectors } = snapshot.manifest;
+  if (!storeVectors || scale === null || !('terms' in query))
+    throw new IndexStateError('this index keeps no float vectors', {
+      hint: 'whether an index keeps float vectors is decided when it is made',
+    });
+  const { weights, unit } = quantiseQuery(query);
+  return await rescoreFloat({
+    k,
+    query,
+    queryCodes: weights,
+    unit,
+    scale,
+    maxWeight: Math.max(0, ...snapshot.segments.map(({ handle }) => handle.vectors?.maxWeight ?? 0)),
+    candidates: search,
+    vectorOf: (docId) => vectorOf(snapshot, docId),
+    documents: () => liveDocIds(snapshot, bitmaps),
+  });
+}
+
+function vectorOf(snapshot: Snapshot, docId: number) {
+  const { segment, local } = placeOf(snapshot, docId);
+  assert(segment.handle.vectors !== undefined, 'a segment without float vectors');
+  return segment.handle.vectors.vectorAt(local);
+}
+
+function* liveDocIds(snapshot: Snapshot, bitmaps: readonly Bitmap[] | undefined): Generator<number> {
+  for (const [i, { entry, firstDocId, tombstones }] of snapshot.segments.entries()) {
+    const allowed = bitmaps?.[i];
+    for (let local = 0; local < entry.numDocs; local++) {
+      const isAllowed = !allowed || ((allowed[local >> 3] >> (local & 7)) & 1) === 1;
+      if (isAllowed && !isDeleted(tombstones, local)) yield firstDocId + local;
+    }
+  }
+}

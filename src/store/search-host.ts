@@ -1,0 +1,73 @@
+/**
+ * Who searches for a reader: this thread, or a pool of others (search-pool.ts). Knows nothing of ids and stored fields.
+ */
+import { assert, type SparseVector } from '../core/index.ts';
+import type { SearchSegment, SegmentSearcher, Standing, TopK, TopKOptions } from '../search/index.ts';
+import { Bm25Searcher, SparseSearcher } from '../search/index.ts';
+import type { StoreSettings } from './manifest.ts';
+
+/** A query: a sparse vector, or analysed words. */
+export type IndexQuery = SparseVector | readonly string[];
+
+/** How much lies in memory: all postings, or those of frequent terms. */
+export type ReaderMode = 'resident' | 'lean';
+
+/** How to search. */
+export type SearcherSettings = Pick<StoreSettings, 'kind' | 'scale' | 'bm25'> & { readonly mode: ReaderMode };
+
+/** Searches segments, here or elsewhere. */
+export type SearchHost = {
+  /** Searches asked for after the call see these segments; resolves when no earlier search is going on any more. */
+  setSegments(segments: readonly SearchSegment[]): Promise<void>;
+  search(query: IndexQuery, options: TopKOptions): Promise<TopK>;
+  standing(query: IndexQuery, docId: number): Promise<Standing>;
+  /** Bytes held in memory for searching, by all threads. */
+  readonly memoryBytes: number;
+  close(): Promise<void>;
+};
+
+/** The searcher of an index. */
+export function createSearcher(settings: SearcherSettings): SegmentSearcher<IndexQuery> {
+  const { kind, mode, bm25 } = settings;
+  if (kind === 'sparse') return createSparseSearcher(settings, { shared: false });
+  assert(bm25 !== null, 'an index of words without parameters');
+  return new Bm25Searcher({ ...bm25, lean: mode === 'lean' });
+}
+
+/** The searcher of an index of sparse vectors. */
+export function createSparseSearcher(
+  { scale, mode }: SearcherSettings,
+  { shared }: { readonly shared: boolean },
+): SparseSearcher {
+  assert(scale !== null, 'an index of vectors without a scale');
+  return new SparseSearcher({ scale, mode, shared });
+}
+
+/** Searches in this thread. */
+export class LocalHost implements SearchHost {
+  readonly #searcher: SegmentSearcher<IndexQuery>;
+
+  constructor(settings: SearcherSettings) {
+    this.#searcher = createSearcher(settings);
+  }
+
+  get memoryBytes(): number {
+    return this.#searcher.memoryBytes;
+  }
+
+  async setSegments(segments: readonly SearchSegment[]): Promise<void> {
+    this.#searcher.setSegments(segments);
+  }
+
+  async search(query: IndexQuery, options: TopKOptions): Promise<TopK> {
+    return this.#searcher.search(query, options);
+  }
+
+  async standing(query: IndexQuery, docId: number): Promise<Standing> {
+    return this.#searcher.standing(query, docId);
+  }
+
+  async close(): Promise<void> {
+    this.#searcher.setSegments([]);
+  }
+}

@@ -1,0 +1,98 @@
+/** One thread of the search pool as its owner sees it, and the messages between them. */
+import { Worker } from 'node:worker_threads';
+import { assert, IndexStateError, LzeroError, messageOf } from '../core/index.ts';
+import type { Bitmap, SharedSearch, Standing, TopK, TopKOptions } from '../search/index.ts';
+import type { OpenFile } from './byte-files.ts';
+import type { IndexQuery, SearcherSettings } from './search-host.ts';
+import { errorFrom, THREAD_FAILED, type ThreadFailure, workerFile } from './threads.ts';
+
+/** A segment for a thread that reads files itself. */
+export type ThreadSegment = {
+  readonly key: string;
+  readonly file: OpenFile;
+  readonly numDocs: number;
+  readonly deleted: Bitmap | undefined;
+};
+
+/** What a thread is asked. */
+export type ThreadRequest =
+  | { readonly kind: 'attach'; readonly description: SharedSearch }
+  | { readonly kind: 'load'; readonly settings: SearcherSettings; readonly segments: readonly ThreadSegment[] }
+  | { readonly kind: 'search'; readonly query: IndexQuery; readonly options: TopKOptions }
+  | { readonly kind: 'standing'; readonly query: IndexQuery; readonly docId: number };
+
+/** What it answers, in the order of asking. */
+export type ThreadAnswer =
+  | { readonly kind: 'ready'; readonly memoryBytes: number }
+  | { readonly kind: 'search'; readonly topK: TopK }
+  | { readonly kind: 'standing'; readonly standing: Standing };
+
+/** What it sends. */
+export type ThreadReply = ThreadAnswer | ThreadFailure;
+
+type Waiting = { resolve(reply: ThreadReply): void; reject(error: Error): void };
+
+/** A thread that searches. Close it, or the process stays alive. */
+export class SearchThread {
+  readonly #worker = new Worker(workerFile('search-worker'));
+  readonly #waiting: Waiting[] = [];
+  #ended: Error | undefined;
+  /** Bytes that the thread holds on its own. */
+  memoryBytes = 0;
+
+  constructor() {
+    this.#worker.on('message', (reply: ThreadReply) => {
+      const first = this.#waiting.shift();
+      assert(first !== undefined, 'a search thread answered what nobody asked');
+      first.resolve(reply);
+    });
+    this.#worker.on('error', (cause) =>
+      this.#end(new LzeroError(THREAD_FAILED, `a search thread failed: ${messageOf(cause)}`, { cause })),
+    );
+    this.#worker.on('exit', () => this.#end(new IndexStateError('the reader is closed: a search thread has ended')));
+  }
+
+  /** Questions that are not answered yet. */
+  get numWaiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Gives it segments; resolves when all that was asked before is answered. */
+  async prepare(request: Extract<ThreadRequest, { kind: 'attach' | 'load' }>): Promise<void> {
+    const answer = await this.#ask(request);
+    if (answer.kind === 'ready') this.memoryBytes = answer.memoryBytes;
+  }
+
+  async search(query: IndexQuery, options: TopKOptions): Promise<TopK> {
+    const answer = await this.#ask({ kind: 'search', query, options });
+    assert(answer.kind === 'search', `asked to search, got the answer to ${answer.kind}`);
+    return answer.topK;
+  }
+
+  async standing(query: IndexQuery, docId: number): Promise<Standing> {
+    const answer = await this.#ask({ kind: 'standing', query, docId });
+    assert(answer.kind === 'standing', `asked for a standing, got the answer to ${answer.kind}`);
+    return answer.standing;
+  }
+
+  /** Ends the thread; questions that are not answered fail. */
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  async #ask(request: ThreadRequest): Promise<ThreadAnswer> {
+    if (this.#ended) throw this.#ended;
+    const reply = await new Promise<ThreadReply>((resolve, reject) => {
+      // Sent first: what cannot be cloned throws here, and must not wait for an answer that is another's.
+      this.#worker.postMessage(request);
+      this.#waiting.push({ resolve, reject });
+    });
+    if (reply.kind === 'failure') throw errorFrom(reply);
+    return reply;
+  }
+
+  #end(error: Error): void {
+    this.#ended ??= error;
+    for (const { reject } of this.#waiting.splice(0)) reject(this.#ended);
+  }
+}

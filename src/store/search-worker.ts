@@ -1,0 +1,58 @@
+/** The thread behind search-thread.ts: searches memory that it shares with its owner, or files that it reads itself. */
+import { type MessagePort, parentPort } from 'node:worker_threads';
+import { assert } from '../core/index.ts';
+import { type SegmentSearcher, SparseSearcher } from '../search/index.ts';
+import { FileSource } from './byte-files.ts';
+import { createSearcher, type IndexQuery } from './search-host.ts';
+import type { ThreadReply, ThreadRequest } from './search-thread.ts';
+import { failureOf } from './threads.ts';
+
+class ThreadSearcher {
+  #attached: SegmentSearcher<IndexQuery> | undefined;
+  /** Kept over loads: it knows which segments it has. */
+  #own: SegmentSearcher<IndexQuery> | undefined;
+
+  answer(request: ThreadRequest): ThreadReply {
+    switch (request.kind) {
+      case 'attach':
+        this.#attached = SparseSearcher.attach(request.description);
+        return { kind: 'ready', memoryBytes: 0 };
+      case 'load':
+        return { kind: 'ready', memoryBytes: this.#load(request) };
+      case 'search':
+        return { kind: 'search', topK: this.#searcher.search(request.query, request.options) };
+      case 'standing':
+        return { kind: 'standing', standing: this.#searcher.standing(request.query, request.docId) };
+      default:
+        return request satisfies never;
+    }
+  }
+
+  #load({ settings, segments }: Extract<ThreadRequest, { kind: 'load' }>): number {
+    this.#own ??= createSearcher(settings);
+    this.#own.setSegments(segments.map(({ file, ...segment }) => ({ ...segment, source: new FileSource(file) })));
+    return this.#own.memoryBytes;
+  }
+
+  get #searcher(): SegmentSearcher<IndexQuery> {
+    const searcher = this.#attached ?? this.#own;
+    assert(searcher !== undefined, 'asked to search before there were segments');
+    return searcher;
+  }
+}
+
+function serve(port: MessagePort): void {
+  const searcher = new ThreadSearcher();
+  port.on('message', (request: ThreadRequest) => {
+    let reply: ThreadReply;
+    try {
+      reply = searcher.answer(request);
+    } catch (error) {
+      reply = failureOf(error);
+    }
+    port.postMessage(reply);
+  });
+}
+
+assert(parentPort !== null, 'search-worker runs as a worker thread only');
+serve(parentPort);

@@ -1,0 +1,183 @@
+/**
+ * One commit, open for reading: its files stay readable through their descriptors, whatever a writer deletes meanwhile.
+ * Knows nothing of searching.
+ */
+import { IndexFormatError } from '../core/index.ts';
+import { type DocumentsReader, type SearchSegment, VectorsReader } from '../search/index.ts';
+import type { FileSource } from './byte-files.ts';
+import { type Manifest, readManifest, type SegmentEntry } from './manifest.ts';
+import { openSegmentFile, partsOf, readTombstones, VanishedFileError } from './segment-files.ts';
+import { openDocuments } from './segment-parts.ts';
+import { deletedBitmap, isDeleted, type Tombstones } from './tombstones.ts';
+
+/** Hits become ids one by one: their table stays in memory, where it is not large. */
+const ID_CACHE_BYTES = 32 * 2 ** 20;
+/** Times that a reader tries again when a writer has gone on in between. */
+const MAX_ATTEMPTS = 100;
+
+/** The files of a segment. Shared by the snapshots that have it, closed with the last. */
+class SegmentHandle {
+  readonly postings: FileSource;
+  readonly documents: DocumentsReader;
+  readonly vectors: VectorsReader | undefined;
+  readonly #sources: FileSource[] = [];
+  #numUsers = 0;
+
+  constructor(folder: string, entry: SegmentEntry) {
+    try {
+      const [postings, documents, vectors] = partsOf(entry).map((part) => this.#open(folder, entry, part));
+      this.postings = postings;
+      this.documents = openDocuments(documents, ID_CACHE_BYTES);
+      this.vectors = vectors && new VectorsReader(vectors);
+      this.#checkCounts(entry);
+    } catch (error) {
+      this.#close();
+      throw error;
+    }
+  }
+
+  use(): this {
+    this.#numUsers++;
+    return this;
+  }
+
+  release(): void {
+    this.#numUsers--;
+    if (this.#numUsers === 0) this.#close();
+  }
+
+  #open(folder: string, entry: SegmentEntry, part: Parameters<typeof openSegmentFile>[2]): FileSource {
+    const source = openSegmentFile(folder, entry, part);
+    this.#sources.push(source);
+    return source;
+  }
+
+  #checkCounts({ numDocs }: SegmentEntry): void {
+    for (const { numDocs: found } of [this.documents, this.vectors ?? this.documents])
+      if (found !== numDocs)
+        throw new IndexFormatError(`${this.postings.label}: expected ${numDocs} documents beside it, got ${found}`);
+  }
+
+  #close(): void {
+    for (const source of this.#sources) source.close();
+  }
+}
+
+/** A segment of a snapshot. */
+export type SnapshotSegment = {
+  readonly entry: SegmentEntry;
+  readonly handle: SegmentHandle;
+  readonly tombstones: Tombstones;
+  /** The number of its first document. */
+  readonly firstDocId: number;
+};
+
+/** Where a document is. */
+export type DocumentPlace = { readonly segment: SnapshotSegment; readonly local: number };
+
+/** One commit. Release it when it is no longer used. */
+export class Snapshot {
+  readonly manifest: Manifest;
+  readonly segments: readonly SnapshotSegment[];
+  #numUsers = 1;
+
+  /**
+   * Opens the newest commit; segments that `known` has are not opened again. Where a writer deletes a file between
+   * reading the manifest and opening, there is a newer manifest, and it is read.
+   */
+  static open(folder: string, known?: Snapshot): Snapshot {
+    let last: Manifest | undefined;
+    for (let attempt = 0; ; attempt++) {
+      const manifest = readManifest(folder);
+      try {
+        return new Snapshot(folder, manifest, known);
+      } catch (error) {
+        const hasGoneOn = last?.generation !== manifest.generation;
+        if (!(error instanceof VanishedFileError) || !hasGoneOn || attempt === MAX_ATTEMPTS) throw error;
+        last = manifest;
+      }
+    }
+  }
+
+  private constructor(folder: string, manifest: Manifest, known: Snapshot | undefined) {
+    this.manifest = manifest;
+    const segments: SnapshotSegment[] = [];
+    let firstDocId = 0;
+    try {
+      for (const entry of manifest.segments) {
+        segments.push(openSegment(folder, { entry, firstDocId, known }));
+        firstDocId += entry.numDocs;
+      }
+    } catch (error) {
+      for (const { handle } of segments) handle.release();
+      throw error;
+    }
+    this.segments = segments;
+  }
+
+  /** Keeps the files open until `release`. */
+  use(): this {
+    this.#numUsers++;
+    return this;
+  }
+
+  /** Closes files that no other snapshot has, once nobody uses this one. */
+  release(): void {
+    this.#numUsers--;
+    if (this.#numUsers === 0) for (const { handle } of this.segments) handle.release();
+  }
+
+  /** What searchers take. */
+  get searchSegments(): readonly SearchSegment[] {
+    return this.segments.map(({ entry, handle, tombstones }) => ({
+      key: entry.name,
+      source: handle.postings,
+      numDocs: entry.numDocs,
+      deleted: deletedBitmap(tombstones),
+    }));
+  }
+
+  /** Where the document with this number is; undefined where there is none, or none any more. */
+  placeOf(docId: number): DocumentPlace | undefined {
+    const segment = this.segments.findLast(({ firstDocId }) => firstDocId <= docId);
+    if (!segment) return undefined;
+    const local = docId - segment.firstDocId;
+    return local < segment.entry.numDocs && !isDeleted(segment.tombstones, local) ? { segment, local } : undefined;
+  }
+
+  /** Where the document with this id is. */
+  find(id: string): DocumentPlace | undefined {
+    for (const segment of this.segments) {
+      const local = segment.handle.documents.docIdOf(id);
+      if (local !== undefined && !isDeleted(segment.tombstones, local)) return { segment, local };
+    }
+    return undefined;
+  }
+
+  /** The ids of all documents, by document number. */
+  *ids(): Generator<string> {
+    const decoder = new TextDecoder();
+    for (const { handle, tombstones } of this.segments) {
+      let local = 0;
+      for (const bytes of handle.documents.ids.walk()) {
+        if (!isDeleted(tombstones, local)) yield decoder.decode(bytes);
+        local++;
+      }
+    }
+  }
+}
+
+function openSegment(
+  folder: string,
+  { entry, firstDocId, known }: { entry: SegmentEntry; firstDocId: number; known: Snapshot | undefined },
+): SnapshotSegment {
+  const before = known?.segments.find((segment) => segment.entry.name === entry.name);
+  const handle = (before?.handle ?? new SegmentHandle(folder, entry)).use();
+  try {
+    const isSame = before && before.entry.tombstones?.name === entry.tombstones?.name;
+    return { entry, handle, firstDocId, tombstones: isSame ? before.tombstones : readTombstones(folder, entry) };
+  } catch (error) {
+    handle.release();
+    throw error;
+  }
+}

@@ -1,0 +1,121 @@
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { documentOf, SPARSE, scratchFolders, WORDS, wordsOf } from '../../test/store/documents.ts';
+import { IndexFormatError, InterruptedError } from '../core/index.ts';
+import { createStore, type NewDocument, type NewStore, openReader, openWriter, verifyStore } from './index.ts';
+
+const folders = scratchFolders();
+afterAll(() => folders.remove());
+
+/** An index with two segments, tombstones, and a log of what is not committed. */
+async function sample(settings: NewStore, make: (id: string, version: number) => NewDocument): Promise<string> {
+  const folder = folders.next();
+  const writer = await createStore(folder, settings, { autoMerge: false });
+  await writer.add([make('a', 0), make('b', 0), make('c', 0)]);
+  await writer.commit({ done: 3 });
+  await writer.add([make('d', 0)]);
+  await writer.delete(['b']);
+  await writer.commit();
+  await writer.add([make('e', 0)]);
+  await writer.delete(['a']);
+  await writer.add([make('f', 0)]);
+  await writer.close();
+  return folder;
+}
+
+function filesOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+const isLog = (path: string): boolean => /log-\d+$/.test(path);
+
+describe('verifyStore', () => {
+  it('finds nothing wrong with a sound index, and says what it read', async () => {
+    const folder = await sample(SPARSE, documentOf);
+    expect(await verifyStore(folder)).toEqual({
+      faults: [],
+      generation: 3,
+      numDocs: 3,
+      numFiles: 9, // manifest, query side, twice postings, documents and vectors, once tombstones
+      sizeBytes: expect.any(Number),
+      numLogged: 3,
+    });
+  });
+
+  it.each([
+    ['vectors', SPARSE, documentOf],
+    ['words', WORDS, wordsOf],
+  ] as const)(
+    'finds every flipped bit of every file of an index of %s, and names the file',
+    async (_, settings, make) => {
+      const folder = await sample(settings, make);
+      for (const path of filesOf(folder)) {
+        const sound = readFileSync(path);
+        // The last record of a log may be a torn tail: what is wrong there was perhaps never acknowledged.
+        const end = isLog(path) ? sound.lastIndexOf('LZLR') : sound.length;
+        for (let at = 0; at < end; at += 1 + Math.floor(end / 150)) {
+          const flipped = Buffer.from(sound);
+          flipped[at] ^= 1 << (at & 7);
+          writeFileSync(path, flipped);
+          const { faults } = await verifyStore(folder);
+          expect(faults.map(({ file }) => file)).toContain(path);
+        }
+        writeFileSync(path, sound);
+      }
+      expect((await verifyStore(folder)).faults).toEqual([]);
+    },
+    120_000,
+  );
+
+  it('names files that are missing or cut, all of them', async () => {
+    const folder = await sample(SPARSE, documentOf);
+    const [missing, cut] = ['0.vectors', '1.postings'].map((name) => join(folder, 'segments', name));
+    rmSync(missing);
+    truncateSync(cut, 10);
+    const { faults } = await verifyStore(folder);
+    expect(faults).toEqual([
+      { file: missing, message: `${missing} is missing` },
+      { file: cut, message: expect.stringContaining('the file has 10') },
+    ]);
+  });
+
+  it('takes a torn tail of the log for what it is', async () => {
+    const folder = await sample(SPARSE, documentOf);
+    const [log] = filesOf(folder).filter(isLog);
+    truncateSync(log, readFileSync(log).length - 3);
+    expect(await verifyStore(folder)).toMatchObject({ faults: [], numLogged: 2 });
+    const writer = await openWriter(folder);
+    expect(await Promise.all(['a', 'e', 'f'].map((id) => writer.has(id)))).toEqual([false, true, false]);
+    await writer.close();
+  });
+
+  it('reports a folder that is no index', async () => {
+    const { faults } = await verifyStore(folders.next());
+    expect(faults).toEqual([
+      { file: expect.stringContaining('manifest.json'), message: expect.stringContaining('is not an index') },
+    ]);
+  });
+
+  it('can be stopped', async () => {
+    const folder = await sample(SPARSE, documentOf);
+    await expect(verifyStore(folder, { signal: AbortSignal.abort() })).rejects.toThrow(InterruptedError);
+  });
+});
+
+describe('a damaged log', () => {
+  it('keeps the next writer from opening, and leaves readers alone', async () => {
+    const folder = await sample(SPARSE, documentOf);
+    const [log] = filesOf(folder).filter(isLog);
+    const bytes = readFileSync(log);
+    bytes[40] ^= 1;
+    writeFileSync(log, bytes);
+    await expect(openWriter(folder)).rejects.toThrow(IndexFormatError);
+    await expect(openWriter(folder)).rejects.toThrow(`${log}: byte 16: damaged`);
+    const reader = await openReader(folder);
+    expect(reader.numDocs).toBe(3);
+    await reader.close();
+  });
+});
