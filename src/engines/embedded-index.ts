@@ -1,0 +1,341 @@
+/**
+ * The embedded index as an engine: the store on disk, a query language, and, for adding, a model. Searching needs no
+ * model. One object reads and writes; the writer's lock is taken by the first change and held until `close`.
+ */
+import { IndexStateError, UsageError } from '../core/index.ts';
+import { loadModel, type Model } from '../model/index.ts';
+import {
+  BM25_DEFAULTS,
+  type Bm25Parameters,
+  type FieldSchema,
+  type IndexKind,
+  MAX_CODE,
+  parseFieldSchema,
+  type Standing,
+  type StoredDocument,
+  type TermProduct,
+} from '../search/index.ts';
+import {
+  createStore,
+  type MergeCall,
+  openReader,
+  openWriter,
+  type ReaderMode,
+  type StoreReader,
+  type StoreSettings,
+  type StoreStats,
+  type StoreWriter,
+  type UserState,
+  type WriterOptions,
+} from '../store/index.ts';
+import { encodeQuerySide } from '../text/index.ts';
+import type {
+  Engine,
+  EngineQuery,
+  EngineStats,
+  Explanation,
+  Hit,
+  Product,
+  SearchAnswer,
+  SearchOptions,
+} from './engine.ts';
+import { type Documents, type IndexingOptions, indexDocuments } from './index-documents.ts';
+import { type ParsedQuery, type QueryLanguage, queryLanguageOf } from './query-language.ts';
+
+/** What an index is to be. */
+export type CreateIndexOptions = IndexOptions & {
+  /** Learned vectors, or the words of BM25. */
+  readonly kind?: IndexKind | undefined;
+  /** Fields of the documents that filters may use. */
+  readonly fields?: FieldSchema | undefined;
+  /** Keeps float weights beside the 8-bit ones, for searches with `exact`. */
+  readonly storeVectors?: boolean | undefined;
+  /** BM25's parameters. */
+  readonly bm25?: Partial<Bm25Parameters> | undefined;
+  /** Whose vectors will be added, where not the model's, which then only reads the queries. */
+  readonly vectorsOf?: { readonly identity: string; readonly name: string } | undefined;
+  /** Largest weight that 8 bits hold; larger ones become this. The model's own where left out. */
+  readonly maxWeight?: number | undefined;
+};
+
+/** How an index is opened. */
+export type IndexOptions = {
+  /** Encodes documents that are added. An index refuses any but the one it was made with. */
+  readonly model?: Model | undefined;
+  /** `resident`: all postings in memory. `lean`: those of frequent terms, the others are read when needed. */
+  readonly mode?: ReaderMode | undefined;
+  /** Threads that search; 0: this one. */
+  readonly workers?: number | undefined;
+  /** How changes are written. */
+  readonly writer?: WriterOptions | undefined;
+};
+
+/** What an addition did. */
+export type AddReport = {
+  readonly numAdded: number;
+  /** Of those, documents whose id was there before. */
+  readonly numReplaced: number;
+  /** Documents of which the model read only the beginning. */
+  readonly numTruncated: number;
+  /** Weights that were larger than 8 bits hold. */
+  readonly numClamped: number;
+  readonly numTerms: number;
+};
+
+/** How documents are added. */
+export type AddOptions = Pick<IndexingOptions, 'signal' | 'onProgress'> & {
+  /** Called after each group of documents that the writer has taken: a good moment to commit. */
+  readonly onGroup?: ((numAdded: number) => Promise<void> | void) | undefined;
+};
+
+/** How an index is searched. */
+export type IndexSearchOptions = SearchOptions & {
+  /** Order and score by the float weights; the index must keep them (`storeVectors`). */
+  readonly exact?: boolean | undefined;
+};
+
+/** The most hits that a search may ask for. */
+const MAX_K = 10_000;
+const DEFAULT_K = 10;
+
+/** Makes an index in a folder that is not there yet, or empty. Without a model, with the embedded one. */
+export async function createIndex(folder: string, options: CreateIndexOptions = {}): Promise<Index> {
+  const model = options.kind === 'bm25' ? undefined : (options.model ?? (await loadModel()));
+  const settings = await settingsOf(options, model);
+  const querySide = model && encodeQuerySide(model);
+  const writer = await createStore(folder, { ...settings, querySide }, options.writer);
+  try {
+    return await Index.open(folder, { ...options, model: options.vectorsOf ? undefined : model }, writer);
+  } catch (error) {
+    await writer.close();
+    throw error;
+  }
+}
+
+/** Opens an index. To add documents that have no vectors yet, give the model it was made with. */
+export async function openIndex(folder: string, options: IndexOptions = {}): Promise<Index> {
+  return await Index.open(folder, options);
+}
+
+async function settingsOf(options: CreateIndexOptions, model: Model | undefined): Promise<StoreSettings> {
+  const common = { fields: parseFieldSchema(options.fields ?? {}), storeVectors: options.storeVectors ?? false };
+  if (!model) return { ...common, kind: 'bm25', model: null, scale: null, bm25: { ...BM25_DEFAULTS, ...options.bm25 } };
+  const identity = options.vectorsOf ?? { identity: await model.identity(), name: model.name };
+  const scale = (options.maxWeight ?? model.maxWeight) / MAX_CODE;
+  return { ...common, kind: 'sparse', model: identity, scale, bm25: null };
+}
+
+/** An index in a folder. Close it: it holds files, memory, and after a change the writer's lock. */
+export class Index implements Engine {
+  /** Where it is. */
+  readonly folder: string;
+  readonly #reader: StoreReader;
+  readonly #language: QueryLanguage;
+  readonly #options: IndexOptions;
+  #writer: Promise<StoreWriter> | undefined;
+
+  /** For `createIndex` and `openIndex`. */
+  static async open(folder: string, options: IndexOptions, writer?: StoreWriter): Promise<Index> {
+    const reader = await openReader(folder, { mode: options.mode, workers: options.workers });
+    try {
+      await refuseOtherModel(folder, reader.settings, options.model);
+      return new Index(folder, { reader, writer, options });
+    } catch (error) {
+      await reader.close();
+      throw error;
+    }
+  }
+
+  private constructor(
+    folder: string,
+    parts: { readonly reader: StoreReader; readonly writer: StoreWriter | undefined; readonly options: IndexOptions },
+  ) {
+    this.folder = folder;
+    this.#reader = parts.reader;
+    this.#options = parts.options;
+    this.#language = queryLanguageOf(parts.reader);
+    this.#writer = parts.writer && Promise.resolve(parts.writer);
+  }
+
+  get name(): string {
+    return `index:${this.folder}`;
+  }
+
+  /** What was fixed when the index was made. */
+  get settings(): StoreSettings {
+    return this.#reader.settings;
+  }
+
+  /** How its queries are read. */
+  get language(): QueryLanguage {
+    return this.#language;
+  }
+
+  /** What was committed together with the documents that searches see. */
+  get userState(): UserState {
+    return this.#reader.userState;
+  }
+
+  async add(documents: Documents): Promise<number> {
+    return (await this.addAll(documents)).numAdded;
+  }
+
+  /** Adds documents and says more about it. */
+  async addAll(documents: Documents, options: AddOptions = {}): Promise<AddReport> {
+    const writer = await this.#openWriter();
+    const total = { numAdded: 0, numReplaced: 0, numTruncated: 0, numClamped: 0, numTerms: 0 };
+    const indexing = { ...options, settings: this.settings, model: this.#options.model };
+    for await (const { added, ...tally } of indexDocuments(documents, indexing)) {
+      const { numReplaced } = await writer.add(added);
+      total.numAdded += added.length;
+      total.numReplaced += numReplaced;
+      total.numTruncated += tally.numTruncated;
+      total.numClamped += tally.numClamped;
+      total.numTerms += tally.numTerms;
+      await options.onGroup?.(total.numAdded);
+    }
+    return total;
+  }
+
+  /** The id of a page stands for all its parts that were committed. */
+  async delete(ids: Iterable<string>): Promise<number> {
+    const writer = await this.#openWriter();
+    let numDeleted = 0;
+    for (const id of ids) {
+      const parts = this.#reader.partsOf(id);
+      if ((await writer.delete([...new Set([id, ...parts])])) > 0) numDeleted++;
+    }
+    return numDeleted;
+  }
+
+  /** @param userState small JSON to commit together with the documents */
+  async commit(userState?: UserState): Promise<void> {
+    await (await this.#openWriter()).commit(userState);
+    await this.#reader.refresh();
+  }
+
+  /** Merges segments to as few as possible and drops deleted documents: searches become faster, files smaller. */
+  async merge(call: MergeCall = {}): Promise<void> {
+    await (await this.#openWriter()).merge(call);
+    await this.#reader.refresh();
+  }
+
+  /** Goes on to the newest commit, also one of another process; false where this is it. */
+  async refresh(): Promise<boolean> {
+    return await this.#reader.refresh();
+  }
+
+  async search(query: EngineQuery, options: IndexSearchOptions = {}): Promise<SearchAnswer> {
+    const parsed = this.#language.parse(query);
+    const found = await this.#find(parsed, options);
+    const stored = options.idsOnly ? [] : this.#reader.fetch(found);
+    const products = options.explain ? await Promise.all(found.map(({ id }) => this.#products(parsed, id))) : [];
+    const hits = found.map(({ id, page = id, score }, i): Hit => {
+      const explain = products[i] ? { explain: products[i] } : {};
+      return { rank: i + 1, id: page, score, ...shownOf(stored[i]), ...explain };
+    });
+    return { terms: parsed.terms, hits };
+  }
+
+  /** Of a page its best part is explained. */
+  async explain(query: EngineQuery, id: string): Promise<Explanation | undefined> {
+    const parsed = this.#language.parse(query);
+    const standing = await this.#bestStanding(parsed, this.#reader.has(id) ? [id] : this.#reader.partsOf(id));
+    if (!standing) return undefined;
+    const products = this.#spell(standing.products);
+    const shared = new Set(products.map(({ token }) => token));
+    const missing = parsed.terms.filter(({ token }) => !shared.has(token));
+    return { id, score: standing.score, rank: standing.rank, products, missing };
+  }
+
+  /** Whether a document is there. */
+  has(id: string): boolean {
+    return this.#reader.has(id);
+  }
+
+  /** Ids of the parts of a page, in their order. */
+  partsOf(page: string): string[] {
+    return this.#reader.partsOf(page);
+  }
+
+  /** A document as it is stored. */
+  get(id: string): StoredDocument | undefined {
+    return this.#reader.get(id);
+  }
+
+  /** All documents as they are stored, in order of addition. */
+  *documents(): Generator<StoredDocument> {
+    for (const id of this.#reader.ids()) {
+      const document = this.#reader.get(id);
+      if (document) yield document;
+    }
+  }
+
+  /** In how many documents each term stands, by token. */
+  frequencies(): Map<string, number> {
+    const named = new Map<string, number>();
+    for (const [term, numDocs] of this.#reader.frequencies()) named.set(this.#language.tokenOf(term), numDocs);
+    return named;
+  }
+
+  async stats(): Promise<EngineStats & { readonly store: StoreStats }> {
+    const store = this.#reader.stats();
+    const { numDocs, numDeleted, numPostings, sizeBytes } = store;
+    const docLen = numDocs + numDeleted > 0 ? numPostings / (numDocs + numDeleted) : undefined;
+    return { numDocs, sizeBytes: sizeBytes.total, docLen, store };
+  }
+
+  async close(): Promise<void> {
+    await this.#reader.close();
+    // A writer that did not open has said so where it was asked for.
+    await (await this.#writer?.catch(() => undefined))?.close();
+  }
+
+  async #find({ query }: ParsedQuery, options: IndexSearchOptions): Promise<readonly FoundPart[]> {
+    const { k = DEFAULT_K, filter, exact, parts = false } = options;
+    if (!(Number.isInteger(k) && k >= 1 && k <= MAX_K))
+      throw new UsageError(`k is a whole number from 1 to ${MAX_K}, got ${k}`);
+    if (parts || !this.#reader.hasPages) return await this.#reader.search(query, { k, filter, exact });
+    return (await this.#reader.searchPages(query, { k, filter, exact })).hits;
+  }
+
+  async #products({ query }: ParsedQuery, id: string): Promise<readonly Product[]> {
+    return this.#spell((await this.#reader.standing(query, id))?.products ?? []);
+  }
+
+  async #bestStanding({ query }: ParsedQuery, ids: readonly string[]): Promise<Standing | undefined> {
+    const standings = await Promise.all(ids.map((id) => this.#reader.standing(query, id)));
+    return standings.reduce((best, next) => ((next?.score ?? -1) > (best?.score ?? -1) ? next : best), undefined);
+  }
+
+  #spell(products: readonly TermProduct[]): Product[] {
+    return products
+      .map(({ term, ...rest }) => ({ token: this.#language.tokenOf(term), ...rest }))
+      .sort((a, b) => b.product - a.product);
+  }
+
+  #openWriter(): Promise<StoreWriter> {
+    this.#writer ??= openWriter(this.folder, this.#options.writer).catch((error: unknown) => {
+      this.#writer = undefined; // another may have released the lock at the next attempt
+      throw error;
+    });
+    return this.#writer;
+  }
+}
+
+type FoundPart = { readonly docId: number; readonly id: string; readonly score: number; readonly page?: string };
+
+/** What a hit shows of a stored document. */
+function shownOf(stored: StoredDocument | undefined): Partial<Hit> {
+  if (!stored) return {};
+  const { id, page, ...shown } = stored;
+  return shown;
+}
+
+async function refuseOtherModel(folder: string, settings: StoreSettings, model: Model | undefined): Promise<void> {
+  if (!model || settings.model?.identity === (await model.identity())) return;
+  const made = settings.model ? `with the model ${settings.model.name}` : 'for BM25, without a model';
+  throw new IndexStateError(`${folder} was made ${made}; ${model.name} is another`, {
+    hint: 'vectors of different models cannot be compared: use the same model, or build another index',
+  });
+}

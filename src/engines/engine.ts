@@ -1,0 +1,111 @@
+/**
+ * The one face of everything that can be searched. Evaluation, server and command line see this and nothing else;
+ * test/contract/engine.ts holds every implementation to it.
+ */
+import type { JsonObject, SparseVector } from '../core/index.ts';
+import type { Filter } from '../search/index.ts';
+import type { QueryTerm } from '../text/index.ts';
+
+/** A document to be found. Adding an id that exists replaces the document. */
+export type EngineDocument = {
+  readonly id: string;
+  readonly title?: string | undefined;
+  readonly text?: string | undefined;
+  readonly url?: string | undefined;
+  /** Anything of the caller's, kept and given back; declared fields can be filtered by. */
+  readonly fields?: JsonObject | undefined;
+  /** Id of the page that this is a part of. A page is found by its best part. */
+  readonly page?: string | undefined;
+  /** Which part of the page, from 0. */
+  readonly chunk?: number | undefined;
+  /** The document's vector where it was encoded before; otherwise title and text are encoded now. */
+  readonly vector?: SparseVector | undefined;
+};
+
+/** A query: words, or weighted tokens as they are. */
+export type EngineQuery = string | { readonly vector: Readonly<Record<string, number>> };
+
+/** How to search. */
+export type SearchOptions = {
+  /** Hits wanted, 1 … 10,000; 10 where left out. */
+  readonly k?: number | undefined;
+  /** Only documents whose declared fields fit. */
+  readonly filter?: Filter | undefined;
+  /** Adds to every hit the products that make its score. */
+  readonly explain?: boolean | undefined;
+  /** Leaves out title, text, url and fields of the hits, which need a read each. */
+  readonly idsOnly?: boolean | undefined;
+  /** Hits are parts instead of pages. */
+  readonly parts?: boolean | undefined;
+};
+
+/** One term that query and document share. */
+export type Product = {
+  readonly token: string;
+  readonly queryWeight: number;
+  readonly docWeight: number;
+  readonly product: number;
+};
+
+/** A found document. */
+export type Hit = {
+  /** From 1. */
+  readonly rank: number;
+  /** Of a page its own id, not that of its best part. */
+  readonly id: string;
+  readonly score: number;
+  readonly title?: string | undefined;
+  readonly text?: string | undefined;
+  readonly url?: string | undefined;
+  readonly fields?: JsonObject | undefined;
+  /** Which part of the page was the best, where the hit is a page. */
+  readonly chunk?: number | undefined;
+  /** By descending product; they add up to the score. */
+  readonly explain?: readonly Product[] | undefined;
+};
+
+/** What a search gives. */
+export type SearchAnswer = {
+  /** The query's terms in order of their first occurrence. */
+  readonly terms: readonly QueryTerm[];
+  readonly hits: readonly Hit[];
+};
+
+/** Why a document stands where it stands. */
+export type Explanation = {
+  readonly id: string;
+  readonly score: number;
+  /** Among all documents that match; undefined where this one has no term of the query. */
+  readonly rank: number | undefined;
+  /** By descending product; they add up to the score. */
+  readonly products: readonly Product[];
+  /** Terms of the query that the document lacks. */
+  readonly missing: readonly QueryTerm[];
+};
+
+/** How large it is. */
+export type EngineStats = {
+  readonly numDocs: number;
+  /** Size on disk or in memory, where known. */
+  readonly sizeBytes?: number | undefined;
+  /** Mean number of terms of a document, where known. */
+  readonly docLen?: number | undefined;
+};
+
+/** Something that holds documents and finds them. */
+export type Engine = {
+  /** What reports call it. */
+  readonly name: string;
+  /** Takes documents in; they are found after the next commit. Returns how many. */
+  add(documents: Iterable<EngineDocument> | AsyncIterable<EngineDocument>): Promise<number>;
+  /** Takes documents out after the next commit. Returns how many there were. */
+  delete(ids: Iterable<string>): Promise<number>;
+  /** Makes what was added and deleted visible, whole or not at all. */
+  commit(): Promise<void>;
+  /** The best documents, best first; equal scores in order of addition. */
+  search(query: EngineQuery, options?: SearchOptions): Promise<SearchAnswer>;
+  /** Why a document stands where it stands; undefined where there is no such document. */
+  explain(query: EngineQuery, id: string): Promise<Explanation | undefined>;
+  stats(): Promise<EngineStats>;
+  close(): Promise<void>;
+};

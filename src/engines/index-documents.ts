@@ -1,0 +1,114 @@
+/**
+ * Documents on their way into an index: encoded by the model where they have no vector yet, or analysed into words. Goes
+ * by groups of fixed size from the first document on, so that a build that was stopped between groups and resumed has the
+ * model see the same neighbours, and writes the same vectors.
+ */
+import { IndexStateError, type SparseVector } from '../core/index.ts';
+import type { Model } from '../model/index.ts';
+import { analyse, quantiseVector, type StoredDocument } from '../search/index.ts';
+import type { NewDocument, StoreSettings } from '../store/index.ts';
+import type { EngineDocument } from './engine.ts';
+
+/** Documents that are encoded, and then added, together. */
+export const GROUP = 512;
+
+/** A group of documents for the writer. */
+export type IndexedGroup = {
+  readonly added: readonly NewDocument[];
+  /** Weights above the largest that 8 bits hold. */
+  readonly numClamped: number;
+  /** Documents of which the model read only the beginning. */
+  readonly numTruncated: number;
+  readonly numTerms: number;
+};
+
+/** How documents are indexed. */
+export type IndexingOptions = {
+  readonly settings: StoreSettings;
+  /** Needed for documents without a vector in an index of learned vectors. */
+  readonly model: Model | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Told how many documents are encoded by now. */
+  readonly onProgress?: ((numDone: number) => void) | undefined;
+};
+
+/** Documents from anywhere. */
+export type Documents = Iterable<EngineDocument> | AsyncIterable<EngineDocument>;
+
+/** Indexes documents, group by group, in their order. */
+export async function* indexDocuments(documents: Documents, options: IndexingOptions): AsyncGenerator<IndexedGroup> {
+  const { settings, signal, onProgress } = options;
+  let numDone = 0;
+  for await (const group of groupsOf(documents)) {
+    signal?.throwIfAborted();
+    yield settings.kind === 'bm25'
+      ? indexWords(group)
+      : await indexVectors(group, { ...options, onProgress: (inGroup) => onProgress?.(numDone + inGroup) });
+    numDone += group.length;
+    onProgress?.(numDone);
+  }
+}
+
+async function* groupsOf(documents: Documents): AsyncGenerator<EngineDocument[]> {
+  let group: EngineDocument[] = [];
+  for await (const document of documents) {
+    group.push(document);
+    if (group.length < GROUP) continue;
+    yield group;
+    group = [];
+  }
+  if (group.length > 0) yield group;
+}
+
+function indexWords(group: readonly EngineDocument[]): IndexedGroup {
+  const added = group.map((document) => ({ document: storedOf(document), payload: analyse(wholeText(document)) }));
+  const numTerms = added.reduce((sum, { payload }) => sum + new Set(payload).size, 0);
+  return { added, numClamped: 0, numTruncated: 0, numTerms };
+}
+
+async function indexVectors(group: readonly EngineDocument[], options: IndexingOptions): Promise<IndexedGroup> {
+  const { settings } = options;
+  const tally = { numClamped: 0, numTruncated: 0, numTerms: 0 };
+  const encoded = await encodeMissing(group, options);
+  const added = group.map((document): NewDocument => {
+    const { vector, truncated } = encoded.next(document);
+    const { codes, numClamped } = quantiseVector(vector, settings.scale ?? 1);
+    tally.numClamped += numClamped;
+    tally.numTruncated += truncated ? 1 : 0;
+    tally.numTerms += vector.terms.length;
+    return { document: storedOf(document), payload: codes, ...(settings.storeVectors ? { vector } : {}) };
+  });
+  return { added, ...tally };
+}
+
+type Encoded = { readonly vector: SparseVector; readonly truncated: boolean };
+
+/** Encodes the documents of a group that have no vector. `next` gives the vector of each, in the order of the group. */
+async function encodeMissing(
+  group: readonly EngineDocument[],
+  { model, signal, onProgress }: IndexingOptions,
+): Promise<{ next(document: EngineDocument): Encoded }> {
+  const missing = group.filter(({ vector }) => vector === undefined);
+  if (missing.length > 0 && !model) throw needsModel(missing[0]);
+  const texts = missing.map((document) => ({ id: document.id, text: wholeText(document) }));
+  const encoded: Encoded[] = [];
+  if (model && texts.length > 0)
+    for await (const document of model.encode(texts, { signal, onProgress })) encoded.push(document);
+  let at = 0;
+  return { next: ({ vector }) => (vector ? { vector, truncated: false } : encoded[at++]) };
+}
+
+/** What is indexed of a document: (title + " " + text), trimmed. */
+function wholeText({ title = '', text = '' }: EngineDocument): string {
+  return `${title} ${text}`.trim();
+}
+
+function storedOf({ vector, ...stored }: EngineDocument): StoredDocument {
+  return stored;
+}
+
+function needsModel({ id }: EngineDocument): IndexStateError {
+  return new IndexStateError(`document ${JSON.stringify(id)} has no vector, and no model was given to make one`, {
+    hint: "open the index with the model it was made with: openIndex(folder, { model: await loadModel('…') })",
+  });
+}

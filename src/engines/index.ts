@@ -1,0 +1,22 @@
+/** One face over everything that can be searched: the embedded index, and several engines joined. */
+export type { Bm25Standing } from './bm25-standing.ts';
+export { bm25Standing } from './bm25-standing.ts';
+export type { AddOptions, AddReport, CreateIndexOptions, IndexOptions, IndexSearchOptions } from './embedded-index.ts';
+export { createIndex, Index, openIndex } from './embedded-index.ts';
+export type {
+  Engine,
+  EngineDocument,
+  EngineQuery,
+  EngineStats,
+  Explanation,
+  Hit,
+  Product,
+  SearchAnswer,
+  SearchOptions,
+} from './engine.ts';
+export type { FusedId, Fusion, ScoredId } from './fusion.ts';
+export { fuse } from './fusion.ts';
+export type { HybridOptions } from './hybrid.ts';
+export { hybridEngine } from './hybrid.ts';
+export type { Documents } from './index-documents.ts';
+export type { ParsedQuery, QueryLanguage } from './query-language.ts';
