@@ -1,9 +1,19 @@
-import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Outcome, runCommands } from '../../test/cli/fake-host.ts';
-import { goldenFolder } from '../../test/golden/model/fixtures.ts';
+import { copyOfGolden, goldenFolder } from '../../test/golden/model/fixtures.ts';
 import { openLineOutput } from '../data/index.ts';
 import { acquireLock } from '../files/index.ts';
 import { encodeCommand } from './encode.ts';
@@ -210,6 +220,106 @@ describe('lzero encode', () => {
     expect((await encode(input, '-o', output, '--force')).exitCode).toBe(0);
   });
 
+  it.each([
+    ['the input itself', () => {}],
+    ['a link to it', symlinkSync],
+    ['another name of it', linkSync],
+  ])('refuses %s as the output, forced or not, and leaves it as it is', async (_, link) => {
+    writeDocuments(2);
+    const before = readFileSync(input, 'utf8');
+    link(input, output);
+    const path = existsSync(output) ? output : input;
+    for (const options of [[], ['--force'], ['--force', '--restart']])
+      expect(await encode(input, '-o', path, ...options)).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringMatching(/error\[USAGE\]: .* is the input itself.*\nhint: /),
+      });
+    expect(readFileSync(input, 'utf8')).toBe(before);
+  });
+
+  it('refuses an input that stands where its unfinished lines would', async () => {
+    writeDocuments(2);
+    const path = input.replace('in.jsonl', 'out');
+    writeFileSync(`${path}.partial`, readFileSync(input));
+    const argv = [`${path}.partial`, '--format', 'jsonl', '-o', path, '--restart'];
+    expect(await encode(...argv)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('is the input itself'),
+    });
+    expect(readFileSync(`${path}.partial`)).toEqual(readFileSync(input));
+  });
+
+  /** Documents in two windows with a bad line in each, and the vectors that --skip-bad gives. */
+  async function writeBadLines(): Promise<string> {
+    const line = (i: number) => `${JSON.stringify({ _id: `d${i}`, text: `ocean ${'tide '.repeat(i % 5)}` })}\n`;
+    const lines = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => line(from + i)).join('');
+    writeFileSync(input, `${lines(0, WINDOW + 9)}not json\n${lines(WINDOW + 9, 2 * WINDOW)}{}\n${lines(2000, 2009)}`);
+    return (await encode(input, '--skip-bad', '--quiet')).stdout;
+  }
+
+  it('goes on after a bad line with --skip-bad, as its hint says, to the bytes of one run', async () => {
+    const whole = await writeBadLines();
+    expect(await encode(input, '-o', output)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('--skip-bad'),
+    });
+    const { exitCode, stderr } = await encode(input, '-o', output, '--skip-bad');
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining(`going on after ${WINDOW} documents`)]);
+    expect(readFileSync(output, 'utf8')).toBe(whole);
+  });
+
+  it('without --skip-bad again meets the bad line that was left out before', async () => {
+    const whole = await writeBadLines();
+    await abortAfterOpening(['--skip-bad']);
+    await leaveLines(whole.split('\n').slice(0, WINDOW + 20));
+    expect(await encode(input, '-o', output)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(`${input}:${WINDOW + 10}:`),
+    });
+    expect((await encode(input, '-o', output, '--skip-bad')).exitCode).toBe(0);
+    expect(readFileSync(output, 'utf8')).toBe(whole);
+  });
+
+  it('says that the input has changed where a bad line was mended, and what to do', async () => {
+    const text = Array.from({ length: WINDOW }, (_, i) => `${JSON.stringify({ _id: `d${i}`, text: 'tide' })}\n`).join(
+      '',
+    );
+    writeFileSync(input, `${text}not json\n`);
+    expect((await encode(input, '-o', output)).exitCode).toBe(1);
+    writeFileSync(input, `${text}${JSON.stringify({ _id: 'mended', text: 'moon' })}\n`);
+    const { exitCode, stderr } = await encode(input, '-o', output);
+    expect([exitCode, stderr]).toEqual([
+      1,
+      `error[RESUME]: the input file ${input} has changed since the run that left ${output}.partial\n` +
+        'hint: begin again with --restart; what was done before is of the file as it was, and only goes on with that\n',
+    ]);
+    expect((await encode(input, '-o', output, '--restart')).exitCode).toBe(0);
+  });
+
+  it('names --format where the name of the input does not tell', async () => {
+    const path = join(folder, 'in.json');
+    writeFileSync(path, '{"_id":"a","text":"ocean"}\n');
+    expect(await encode(path)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--format jsonl') });
+    expect((await encode(path, '--format', 'jsonl')).exitCode).toBe(0);
+  });
+
+  it('shows five bad lines and counts the others', async () => {
+    writeFileSync(input, `${'not json\n'.repeat(8)}{"_id":"a","text":"ocean"}\n`);
+    const { stderr } = await encode(input, '-o', output, '--skip-bad');
+    expect(stderr).toContain(`${input}:5: `);
+    expect(stderr).not.toContain(`${input}:6: `);
+    expect(stderr).toContain('  and 3 more\n');
+  });
+
+  it('says nothing of progress where it failed before the first document', async () => {
+    writeDocuments(3);
+    const { folder: headless, remove } = copyOfGolden('tied');
+    writeFileSync(join(headless, 'model.safetensors'), 'damaged');
+    const { exitCode, stderr } = await encode(input, '--model', headless, '--idf', 'none');
+    remove();
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^error\[CHECKPOINT\]/)]);
+  });
+
   it('names file and line of bad input, or counts it with --skip-bad', async () => {
     writeFileSync(input, '{"_id":"a","text":"ocean"}\n{"_id":"a","text":"twice"}\nnot json\n{"_id":"b","text":""}\n');
     expect(await encode(input)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(`${input}:2:`) });
@@ -229,6 +339,7 @@ describe('lzero encode', () => {
     [['--prune', 'ratio:2', ...NEURAL], 'unknown prune rule'],
     [['--encode-length', '-1', ...NEURAL], 'whole number'],
     [['--encode-length', '9999', ...NEURAL], 'encode length 9999'],
+    [['--encode-length', '9999', ...NEURAL], 'hint: choose one of these with --encode-length'],
     [['--precision', 'fp4'], 'fp32'],
     [['--activation', 'l0'], 'lzero.json fixes it'],
   ])('refuses %j with exit code 2', async (options, words) => {

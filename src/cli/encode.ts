@@ -1,11 +1,11 @@
 /** `lzero encode`: documents to sparse vectors, one JSON line each, resumable. */
-import { stat } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { byWeight, ResumeError } from '../core/index.ts';
 import {
   countLines,
   type Document,
   documentTexts,
+  fileIdentity,
   formatVector,
   inputFile,
   type JobIdentity,
@@ -81,7 +81,7 @@ async function encode(context: CliContext, input: string, options: EncodeCommand
     const tally =
       path === '-'
         ? await job(standardOutput(context))
-        : await writeLines({ path, identity: await jobIdentity(input, options, model), restart, force }, job);
+        : await writeLines({ path, ...(await jobOf(input, options, model)), restart, force }, job);
     const seconds = (context.clock() - began) / 1000;
     await report(context, { tally, read: documents.report, seconds, output: path });
   } finally {
@@ -94,20 +94,23 @@ function standardOutput({ stdout }: CliContext): LineSink {
   return { numLines: 0, numMarked: 0, lastLine: undefined, write: (line) => stdout.writeLine(line) };
 }
 
-/** What must be the same for a resumed run to go on: the lines before and after would not fit otherwise. */
-async function jobIdentity(input: string, options: EncodeCommandOptions, model: Model): Promise<JobIdentity> {
-  const { shard, skipBad = false, format = null } = options;
-  const file = input === '-' ? undefined : await stat(await inputFile(input));
-  return {
+type Job = { readonly inputs: readonly string[]; readonly identity: JobIdentity };
+
+/**
+ * What is read, and what must be the same for a resumed run to go on: the lines before and after would not fit otherwise.
+ * `--skip-bad` may change: documents that are done are the same with it and without.
+ */
+async function jobOf(input: string, options: EncodeCommandOptions, model: Model): Promise<Job> {
+  const { shard, format = null } = options;
+  const file = input === '-' ? undefined : await inputFile(input);
+  const identity = {
     version: packageVersion(),
-    input,
-    inputBytes: file?.size ?? null,
-    inputModifiedMs: file?.mtimeMs ?? null,
+    input: file === undefined ? '-' : await fileIdentity(file),
     format,
-    skipBad,
     shard: shard ? `${shard.part}/${shard.of}` : null,
     model: await model.identity(),
   };
+  return { inputs: file === undefined ? [] : [file], identity };
 }
 
 /** How many documents there will be, for the progress; undefined where that is not shown or would take too long. */

@@ -1,4 +1,7 @@
-/** Ctrl-C: the first asks the command to stop cleanly, the second ends the process at once. */
+/**
+ * Ctrl-C: the first asks the command to stop cleanly, the second ends the process at once (after the batch that the
+ * engine computes, see src/graph/native-gate.ts).
+ */
 import { InterruptedError } from '../core/index.ts';
 import { EXIT } from './errors.ts';
 

@@ -1,8 +1,8 @@
 /** `lzero model idf`: the query weights of a collection, computed from its own texts. */
 import { Command, InvalidArgumentError } from 'commander';
 import { InputError, OutputError, UsageError } from '../core/index.ts';
-import { countLines, type Document, documentTexts, readDocuments } from '../data/index.ts';
-import { exists, writeFileAtomically } from '../files/index.ts';
+import { countLines, type Document, documentTexts, inputFile, readDocuments } from '../data/index.ts';
+import { exists, refuseInputAsOutput, writeFileAtomically } from '../files/index.ts';
 import { loadModel, readIdf } from '../model/index.ts';
 import { blendIdf, formatIdf, IdfCounter } from '../text/index.ts';
 import type { CliContext } from './context.ts';
@@ -51,6 +51,7 @@ async function computeIdf(context: CliContext, input: string, options: IdfComman
   if (options.share !== undefined && blend === undefined) {
     throw new UsageError('--share needs --blend', { hint: 'name the table to mix with: --blend idf.json' });
   }
+  if (input !== '-' && output !== '-') await refuseInputAsOutput(output, [await inputFile(input)]);
   if (!force && output !== '-' && (await exists(output))) {
     throw new OutputError(`${output} exists already`, { hint: 'replace it with --force' });
   }

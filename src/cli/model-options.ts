@@ -76,3 +76,10 @@ export function positiveInteger(text: string): number {
   if (Number.isSafeInteger(value) && value > 0) return value;
   throw new InvalidArgumentError('expected a whole number above 0.');
 }
+
+/** A number above 0 from the command line. */
+export function positiveNumber(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isFinite(value) && value > 0) return value;
+  throw new InvalidArgumentError('expected a number above 0.');
+}

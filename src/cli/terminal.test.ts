@@ -103,6 +103,15 @@ describe('progress elsewhere', () => {
   });
 });
 
+describe('progress of work that failed at once', () => {
+  it.each([true, false])('leaves no line behind, on a terminal: %s', (isTTY) => {
+    const { progress, written } = setUp({ isTTY });
+    progress.start({ ...work, done: 0 });
+    progress.stop();
+    expect(written.join('')).not.toContain('\n');
+  });
+});
+
 describe('the logger', () => {
   const said = (verbosity: Verbosity): string[] => {
     const { terminal, written } = setUp();

@@ -151,12 +151,13 @@ export class TerminalProgress implements Progress {
     else this.#terminal.printLine(`${this.#work.label}: ${this.#counts(this.#work)}`);
   }
 
-  /** The work is over: one line stays and says what was done, how fast and how long it took. */
+  /** The work is over: one line stays and says what was done, how fast and how long it took; none where nothing was. */
   stop(): void {
     const work = this.#work;
     if (!work) return;
     this.#work = undefined;
     this.#terminal.clearStatus();
+    if (this.#done === work.startDone && this.#done !== work.total) return;
     const seconds = (this.#clock() - work.startMs) / 1000;
     const rate = seconds > 0 ? `, ${formatRate((this.#done - work.startDone) / seconds)}` : '';
     this.#terminal.printLine(`${work.label}: ${this.#doneOfTotal(work)} in ${formatDuration(seconds)}${rate}`);

@@ -1,6 +1,6 @@
 /** What can be wrong with a line of input, and the tally of what a reader met. Knows neither files nor formats. */
 
-/** Kinds of bad lines. Programs may compare them. */
+/** Kinds of bad lines and pages. Programs may compare them. */
 export type BadReason =
   | 'line-too-long'
   | 'invalid-utf8'
@@ -8,10 +8,14 @@ export type BadReason =
   | 'not-an-object'
   | 'repeated-key'
   | 'wrong-columns'
+  | 'header'
   | 'missing-field'
   | 'wrong-type'
   | 'bad-weight'
-  | 'duplicate-id';
+  | 'duplicate-id'
+  | 'unreadable'
+  | 'too-large'
+  | 'not-text';
 
 /** A line that cannot be used: returned in place of its value, because bad lines may be many and exceptions are slow. */
 export class BadLine {
@@ -30,12 +34,12 @@ export function quote(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }
 
-/** A bad line and where it is. */
+/** A bad line or page and where it is. */
 export type Problem = {
   readonly reason: BadReason;
   readonly file: string;
-  /** Line number, from 1. */
-  readonly line: number;
+  /** Line number, from 1; undefined for pages. */
+  readonly line: number | undefined;
   readonly message: string;
 };
 

@@ -1,11 +1,11 @@
 /** How many lines an input has, so that progress can tell the time left. */
 import { type ByteSourceOptions, readBytes, STDIN } from './byte-source.ts';
-import { inputFile } from './documents.ts';
+import { inputFile, isPageFolder } from './documents.ts';
 
 const NEWLINE = 0x0a;
 
 /**
- * Lines of an input of documents; undefined for streams and compressed files, which would have to be read twice.
+ * Lines of an input of documents; undefined for streams, compressed files and folders of pages, which would have to be read twice.
  *
  * `signal` stops the counting with an InterruptedError
  */
@@ -13,7 +13,7 @@ export async function countLines(
   input: string,
   { signal }: Pick<ByteSourceOptions, 'signal'> = {},
 ): Promise<number | undefined> {
-  if (input === STDIN) return undefined;
+  if (input === STDIN || (await isPageFolder(input))) return undefined;
   const file = await inputFile(input);
   if (file.endsWith('.gz')) return undefined;
   let count = 0;

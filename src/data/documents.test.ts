@@ -122,6 +122,17 @@ describe('documents', () => {
     expect(await documentsOf(file('deep.jsonl', `{"_id":"a","text":"x","y":${deep}}`))).toHaveLength(1);
   });
 
+  it.each(['id\ttext', '_id\ttext', 'ID\tTitle\tText', 'doc_id\ttext', 'docid\ttitle\ttext'])(
+    'that a table begins with the names of its columns is said: %j',
+    async (header) => {
+      const table = file('h.tsv', `${header}\na\tx\n`);
+      await expect(documentsOf(table)).rejects.toThrow('h.tsv:1: ');
+      await expect(documentsOf(table)).rejects.toThrow('names the columns');
+      expect(await documentsOf(table, { skipBad: true })).toEqual([{ id: 'a', text: 'x' }]);
+      expect(await documentsOf(file('g.tsv', `a\tx\n${header}\n`))).toHaveLength(2); // further down it is a document
+    },
+  );
+
   it('of a wrong row of a table are named', async () => {
     await expect(documentsOf(file('w.tsv', 'a\n'))).rejects.toThrow('w.tsv:1: expected id, text');
     await expect(documentsOf(file('w.tsv', 'a\tb\tc\td\n'))).rejects.toThrow('got 4 columns');

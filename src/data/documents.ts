@@ -1,19 +1,27 @@
 /**
- * Documents to index: BEIR folders, JSON lines, tables. Reads them one by one in constant memory (but for the hashes of
- * the ids seen); knows nothing of tokens or models.
+ * Documents to index: BEIR folders, folders of pages, JSON lines, tables. Reads them one by one in constant memory (but
+ * for the hashes of the ids seen); knows nothing of tokens or models.
  */
-import { InputError } from '../core/index.ts';
-import { BadLine } from './bad-line.ts';
-import { STDIN } from './byte-source.ts';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { InputError, type JsonObject } from '../core/index.ts';
+import { exists } from '../files/index.ts';
+import { BadLine, quote, ReadReport } from './bad-line.ts';
+import { readFailure, STDIN } from './byte-source.ts';
 import { findInputFile, type LineFormat } from './input-file.ts';
-import { idOf, optionalString, parseObject, requiredString } from './json-line.ts';
-import { isBlank, type ReadOptions, type RecordSource, type Records, readRecords } from './records.ts';
+import { idOf, isObject, optionalObject, optionalString, parseObject, requiredString } from './json-line.ts';
+import { pageText } from './pages/page.ts';
+import { iteratePages } from './pages/read-pages.ts';
+import { isBlank, iterateRecords, type ReadOptions, type RecordSource, type Records } from './records.ts';
 
 /** A document as its collection has it. */
 export type Document = {
   readonly id: string;
   readonly text: string;
   readonly title?: string;
+  readonly url?: string;
+  /** Whatever else belongs to it: the object "fields" of a JSON line, or BEIR's "metadata". */
+  readonly fields?: JsonObject;
 };
 
 /** How to read documents. */
@@ -37,23 +45,56 @@ export async function* documentTexts(
 /** What a BEIR folder calls its documents. */
 const NAME_IN_FOLDER = 'corpus.jsonl';
 
-/** The file that an input of documents stands for: of a BEIR folder its corpus, of `-` and of a file itself. */
+/** Whether an input is a folder of pages: a folder that is not BEIR's. */
+export async function isPageFolder(input: string): Promise<boolean> {
+  if (input === STDIN) return false;
+  try {
+    if (!(await stat(input)).isDirectory()) return false;
+  } catch (cause) {
+    throw readFailure(input, cause);
+  }
+  const corpora = [join(input, NAME_IN_FOLDER), join(input, `${NAME_IN_FOLDER}.gz`)];
+  return !(await Promise.all(corpora.map(exists))).includes(true);
+}
+
+/**
+ * The file that an input of documents stands for: of a BEIR folder its corpus, of `-`, of a file and of a folder of pages
+ * itself.
+ */
 export async function inputFile(input: string): Promise<string> {
+  if (await isPageFolder(input)) return input;
   return (await findInputFile(input, NAME_IN_FOLDER)).file;
 }
 
 /**
  * Reads the documents of an input:
  *
- *     a folder                          its corpus.jsonl or corpus.jsonl.gz (BEIR)
+ *     a folder                          its corpus.jsonl or corpus.jsonl.gz (BEIR); without them its pages, see `readPages`
  *     .jsonl, .ndjson (also .gz)        {"_id", "title"?, "text"} a line; "id" is taken where "_id" is missing
- *     .tsv (also .gz)                   id ⇥ text, or id ⇥ title ⇥ text: each line by its number of columns
+ *     .tsv (also .gz)                   id ⇥ text, or id ⇥ title ⇥ text: each line by its number of columns; a first line
+ *                                       that names the columns is a bad line, because it would become a document
  *     -                                 JSON lines from standard input
  *
  * Documents with neither title nor text are left out and counted as empty. Blank lines are passed over.
  */
 export function readDocuments(input: string, options: DocumentOptions = {}): Records<Document> {
-  return readRecords(() => findDocuments(input, options.format), options);
+  const report = new ReadReport();
+  return { report, [Symbol.asyncIterator]: () => iterate(input, options, report) };
+}
+
+async function* iterate(input: string, options: DocumentOptions, report: ReadReport): AsyncGenerator<Document> {
+  if (await isPageFolder(input)) yield* pagesAsDocuments(input, options, report);
+  else yield* iterateRecords(() => findDocuments(input, options.format), report, options);
+}
+
+/** Pages whole; who wants them in pieces that a model can read takes `readPages` and `chunkPage`. */
+async function* pagesAsDocuments(
+  folder: string,
+  options: DocumentOptions,
+  report: ReadReport,
+): AsyncGenerator<Document> {
+  for await (const page of iteratePages(folder, { ...options, report, unread: new Set() }))
+    yield { id: page.id, title: page.title, text: pageText(page), url: page.url, fields: page.fields };
 }
 
 async function findDocuments(input: string, format?: LineFormat): Promise<RecordSource<Document>> {
@@ -62,7 +103,9 @@ async function findDocuments(input: string, format?: LineFormat): Promise<Record
   if (known === 'jsonl') return { file: found.file, parse: parseJsonDocument, isEmpty };
   if (known === 'tsv') return { file: found.file, parse: parseTableRow, isEmpty };
   throw new InputError(`${input}: the name does not tell the format of the documents`, {
-    hint: 'documents come as .jsonl, .jsonl.gz, .ndjson, .tsv, a BEIR folder, or JSON lines on standard input (-)',
+    hint:
+      'say which with --format jsonl or --format tsv; by their names are known: .jsonl, .ndjson, .tsv (each also .gz), ' +
+      'a BEIR folder, a folder of pages, and - for JSON lines on standard input',
   });
 }
 
@@ -79,10 +122,31 @@ function parseJsonDocument(line: string): Document | BadLine {
   if (text instanceof BadLine) return text;
   const title = optionalString(record, 'title');
   if (title instanceof BadLine) return title;
-  return title === undefined ? { id, text } : { id, text, title };
+  const url = optionalString(record, 'url');
+  if (url instanceof BadLine) return url;
+  const fields = optionalObject(
+    record,
+    isObject(record.metadata) && record.fields === undefined ? 'metadata' : 'fields',
+  );
+  if (fields instanceof BadLine) return fields;
+  return {
+    id,
+    text,
+    ...(title === undefined ? {} : { title }),
+    ...(url === undefined ? {} : { url }),
+    ...(fields === undefined || Object.keys(fields).length === 0 ? {} : { fields }),
+  };
 }
 
-function parseTableRow(line: string): Document | BadLine {
+/** What people write above the columns of a table of documents. */
+const TABLE_HEADER = /^(_?id|doc_?id|pid)\t(title\t)?text$/i;
+
+function parseTableRow(line: string, lineNumber: number): Document | BadLine {
+  if (lineNumber === 1 && TABLE_HEADER.test(line))
+    return new BadLine(
+      'header',
+      `${quote(line.replaceAll('\t', ' '))} names the columns; the first document is expected`,
+    );
   const columns = line.split('\t');
   if (columns.length !== 2 && columns.length !== 3)
     return new BadLine(

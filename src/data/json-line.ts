@@ -40,6 +40,13 @@ export function optionalString(record: JsonObject, key: string): string | undefi
     : new BadLine('wrong-type', `"${key}" is ${kindOf(value)}, expected a string`);
 }
 
+/** An object that may be missing or null. */
+export function optionalObject(record: JsonObject, key: string): JsonObject | undefined | BadLine {
+  const value = record[key];
+  if (value === undefined || value === null) return undefined;
+  return isObject(value) ? value : new BadLine('wrong-type', `"${key}" is ${kindOf(value)}, expected an object`);
+}
+
 /** A text that must be there. */
 export function requiredString(record: JsonObject, key: string): string | BadLine {
   return optionalString(record, key) ?? new BadLine('missing-field', `no "${key}"`);

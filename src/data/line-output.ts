@@ -10,7 +10,7 @@
 import { type FileHandle, open, realpath, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { assert, InterruptedError, LzeroError, OutputError } from '../core/index.ts';
-import { acquireLock, exists, type Lock, syncFolder } from '../files/index.ts';
+import { acquireLock, exists, type Lock, refuseInputAsOutput, syncFolder } from '../files/index.ts';
 import {
   addTally,
   checkIdentity,
@@ -52,6 +52,8 @@ export type LineOutputOptions = {
   readonly path: string;
   /** What must be equal for the job to go on with unfinished lines: input, model, settings. */
   readonly identity: JobIdentity;
+  /** Files that the job reads: refused as its output, whatever else is asked for. */
+  readonly inputs?: readonly string[] | undefined;
   /** Drop the lines of an unfinished job instead of going on with them. */
   readonly restart?: boolean | undefined;
   /** Replace a finished file. */
@@ -85,6 +87,8 @@ export async function writeLines<T>(options: LineOutputOptions, job: (output: Li
  */
 export async function openLineOutput(options: LineOutputOptions): Promise<LineOutput> {
   return await reportingFailures(options.path, async () => {
+    const { path, inputs = [] } = options;
+    for (const written of [path, ...Object.values(partialNames(path))]) await refuseInputAsOutput(written, inputs);
     const lock = acquireLock(`${await placeOf(options)}.lock`);
     try {
       const place = { ...options, path: await placeOf(options) }; // again: who had the lock may have finished

@@ -7,13 +7,26 @@
  *
  * Lines beyond the last tally that fits are dropped: they are few, and how many of them were marked is not known.
  */
-import { appendFile, type FileHandle, open, readFile, rm } from 'node:fs/promises';
+import { appendFile, type FileHandle, open, readFile, rm, stat } from 'node:fs/promises';
 import { errorCode, type JsonObject, messageOf, ResumeError } from '../core/index.ts';
 import { readIfExists, writeFileAtomically } from '../files/index.ts';
 import { isObject } from './json-line.ts';
 
 /** What must be equal for a job to go on with another's lines: any JSON values, by name. */
 export type JobIdentity = JsonObject;
+
+/** A file that a job reads, as it is now; part of the job's identity. */
+export type FileIdentity = { readonly file: string; readonly sizeBytes: number; readonly modifiedMs: number };
+
+/** What tells a file from what it becomes when somebody changes it. */
+export async function fileIdentity(file: string): Promise<FileIdentity> {
+  const { size, mtimeMs } = await stat(file);
+  return { file, sizeBytes: size, modifiedMs: mtimeMs };
+}
+
+function isFileIdentity(value: unknown): value is FileIdentity {
+  return isObject(value) && typeof value.file === 'string' && 'modifiedMs' in value;
+}
 
 /** The whole lines of an unfinished file. */
 type WholeLines = {
@@ -42,6 +55,8 @@ export function partialNames(path: string): PartialNames {
 const LF = 0x0a;
 const SCAN_BYTES = 1024 * 1024;
 const RESTART = 'run the same job as before to go on with it, or drop it with --restart';
+const RESTART_CHANGED =
+  'begin again with --restart; what was done before is of the file as it was, and only goes on with that';
 
 /** Removes what an unfinished job left. Lines first: an identity without lines means that nothing was written. */
 export async function removePartial(path: string): Promise<void> {
@@ -97,11 +112,23 @@ export async function checkIdentity(path: string, identity: JobIdentity): Promis
   const names = partialNames(path);
   const stored = await readIdentity(names.identity);
   const keys = new Set([...Object.keys(stored), ...Object.keys(identity)]);
-  const changes = [...keys]
-    .filter((key) => canonical(stored[key]) !== canonical(identity[key]))
-    .map((key) => `${key} was ${canonical(stored[key])}, now is ${canonical(identity[key])}`);
-  if (changes.length > 0)
-    throw new ResumeError(`${names.lines} belongs to another job: ${changes.join('; ')}`, { hint: RESTART });
+  const changed = [...keys].filter((key) => canonical(stored[key]) !== canonical(identity[key]));
+  if (changed.length === 0) return;
+  const changes = changed.map((key) => describeChange(key, stored[key], identity[key]));
+  if (changed.every((key) => isSameFile(stored[key], identity[key])))
+    throw new ResumeError(`${changes.join('; ')} since the run that left ${names.lines}`, { hint: RESTART_CHANGED });
+  throw new ResumeError(`${names.lines} belongs to another job: ${changes.join('; ')}`, { hint: RESTART });
+}
+
+/** Whether both are the same file by name, whatever is in it. */
+function isSameFile(before: unknown, now: unknown): now is FileIdentity {
+  return isFileIdentity(before) && isFileIdentity(now) && before.file === now.file;
+}
+
+function describeChange(key: string, before: unknown, now: unknown): string {
+  if (isSameFile(before, now)) return `the ${key} file ${now.file} has changed`;
+  const show = (value: unknown): string => canonical(isFileIdentity(value) ? value.file : value);
+  return `${key} was ${show(before)}, now is ${show(now)}`;
 }
 
 async function readIdentity(name: string): Promise<JobIdentity> {

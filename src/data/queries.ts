@@ -1,13 +1,17 @@
 /** Queries to run: lines of text, tables, or BEIR's queries.jsonl. Knows nothing of tokens or of judgements. */
 import { BadLine } from './bad-line.ts';
 import { findInputFile, type LineFormat } from './input-file.ts';
-import { idOf, parseObject, requiredString } from './json-line.ts';
+import { idOf, optionalString, parseObject, requiredString } from './json-line.ts';
 import { isBlank, type ReadOptions, type RecordSource, type Records, readRecords } from './records.ts';
+import { parseVector } from './vectors.ts';
 
 /** A query and its id. */
 export type Query = {
   readonly id: string;
+  /** Empty where a query is only a vector. */
   readonly text: string;
+  /** Weights by token, where somebody encoded the query before. */
+  readonly vector?: Readonly<Record<string, number>>;
 };
 
 /** How to read queries. */
@@ -20,7 +24,7 @@ export type QueryOptions = ReadOptions & {
  * Reads the queries of an input:
  *
  *     a folder                          its queries.jsonl or queries.jsonl.gz (BEIR)
- *     .jsonl, .ndjson (also .gz)        {"_id", "text"} a line
+ *     .jsonl, .ndjson (also .gz)        {"_id", "text"} a line, or {"_id", "vector": {token: weight}}
  *     .tsv (also .gz)                   id ⇥ text
  *     any other file, and -             one query a line; its id is the number of its line
  *
@@ -32,7 +36,7 @@ export function readQueries(input: string, options: QueryOptions = {}): Records<
 
 async function findQueries(input: string, format?: LineFormat): Promise<RecordSource<Query>> {
   const found = await findInputFile(input, 'queries.jsonl');
-  const isEmpty = ({ text }: Query): boolean => isBlank(text);
+  const isEmpty = ({ text, vector }: Query): boolean => isBlank(text) && vector === undefined;
   return { file: found.file, parse: PARSERS[format ?? found.format ?? 'text'], isEmpty };
 }
 
@@ -47,8 +51,15 @@ function parseJsonQuery(line: string): Query | BadLine {
   if (record instanceof BadLine) return record;
   const id = idOf(record);
   if (id instanceof BadLine) return id;
-  const text = requiredString(record, 'text');
-  return text instanceof BadLine ? text : { id, text };
+  if (record.vector === undefined) {
+    const text = requiredString(record, 'text');
+    return text instanceof BadLine ? text : { id, text };
+  }
+  const text = optionalString(record, 'text') ?? '';
+  if (text instanceof BadLine) return text;
+  const parsed = parseVector(line);
+  if (parsed instanceof BadLine) return parsed;
+  return { id, text, vector: Object.fromEntries(parsed.tokens.map((token, i) => [token, parsed.weights[i]])) };
 }
 
 function parseTableRow(line: string): Query | BadLine {

@@ -35,10 +35,11 @@ export function readRecords<T extends { readonly id: string }>(
   options: ReadOptions,
 ): Records<T> {
   const report = new ReadReport();
-  return { report, [Symbol.asyncIterator]: () => iterate(resolve, report, options) };
+  return { report, [Symbol.asyncIterator]: () => iterateRecords(resolve, report, options) };
 }
 
-async function* iterate<T extends { readonly id: string }>(
+/** Reads records as `readRecords` does, into a report that the caller has. */
+export async function* iterateRecords<T extends { readonly id: string }>(
   resolve: () => Promise<RecordSource<T>>,
   report: ReadReport,
   options: ReadOptions,

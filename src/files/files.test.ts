@@ -1,9 +1,18 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { OutputError } from '../core/index.ts';
-import { exists, readIfExists, syncFolder, writeFileAtomically } from './files.ts';
+import { OutputError, UsageError } from '../core/index.ts';
+import { exists, readIfExists, refuseInputAsOutput, syncFolder, writeFileAtomically } from './files.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'lzero-files-'));
 let folder = '';
@@ -16,6 +25,20 @@ describe('exists', () => {
   it('is true for files and folders, false for what is not there', async () => {
     writeFileSync(join(folder, 'a'), '');
     expect(await Promise.all([folder, join(folder, 'a'), join(folder, 'b')].map(exists))).toEqual([true, true, false]);
+  });
+});
+
+describe('refuseInputAsOutput', () => {
+  it.skipIf(process.platform === 'win32')('knows the input by another path, a link and another name', async () => {
+    const input = join(folder, 'in');
+    writeFileSync(input, '');
+    symlinkSync(input, join(folder, 'soft'));
+    linkSync(input, join(folder, 'hard'));
+    writeFileSync(join(folder, 'other'), '');
+    for (const name of ['in', './/in', 'soft', 'hard'])
+      await expect(refuseInputAsOutput(`${folder}/${name}`, ['/none', input])).rejects.toThrow(UsageError);
+    for (const name of ['other', 'new']) await refuseInputAsOutput(join(folder, name), [input]);
+    await refuseInputAsOutput(input, []);
   });
 });
 

@@ -2,9 +2,9 @@
  * What readers and writers of all kinds ask of the file system. A write is whole or has not happened, also when the
  * power fails. Knows nothing of what the files hold.
  */
-import { access, open, readFile, rename, rm } from 'node:fs/promises';
+import { access, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorCode, OutputError } from '../core/index.ts';
+import { errorCode, OutputError, UsageError } from '../core/index.ts';
 
 /** Whether there is something at `path` that we can see. */
 export async function exists(path: string): Promise<boolean> {
@@ -12,6 +12,21 @@ export async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** Whether two paths lead to the same file or folder, by whatever links. */
+async function isSame(a: string, b: string): Promise<boolean> {
+  const [x, y] = await Promise.all([a, b].map((path) => stat(path, { bigint: true }).catch(() => undefined)));
+  return x !== undefined && y !== undefined && x.dev === y.dev && x.ino === y.ino;
+}
+
+/** Refuses an output that is one of the inputs: it would cost the user what they have, and no option may ask for that. */
+export async function refuseInputAsOutput(output: string, inputs: readonly string[]): Promise<void> {
+  for (const input of inputs) {
+    if (!(await isSame(output, input))) continue;
+    const other = output === input ? '' : `, by the name ${input}`;
+    throw new UsageError(`${output} is the input itself${other}`, { hint: 'give the output another name' });
+  }
 }
 
 /** The text of a file; undefined where there is none. Any other failure is thrown as it comes, for the caller to name. */

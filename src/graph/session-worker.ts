@@ -1,10 +1,12 @@
 /** The thread behind `session.ts`: owns the engine and the loaded model, answers one request after the other. */
 import type { MessagePort } from 'node:worker_threads';
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { assert, EngineError, LzeroError, messageOf } from '../core/index.ts';
 import type { Engine, EngineName } from './engine.ts';
 import { loadEngine, providerOf } from './engine.ts';
+import { enter, leave, type NativeGate } from './native-gate.ts';
 import type { SessionAnswer, SessionFailure, SessionModel, SessionReply, SessionRequest } from './session.ts';
+import { REFUSED } from './session.ts';
 import type { DType, Tensor, TensorData } from './value.ts';
 import { ONNX_DTYPE } from './value.ts';
 
@@ -83,13 +85,24 @@ function failure(error: unknown): SessionFailure {
   return { kind: 'failure', code: 'ENGINE', message: messageOf(error) };
 }
 
+async function throughGate(gate: NativeGate, host: EngineHost, request: SessionRequest): Promise<SessionReply> {
+  if (!enter(gate, request.kind === 'close' ? 'close' : 'work')) return REFUSED;
+  try {
+    return await host.answer(request);
+  } catch (error) {
+    return failure(error);
+  } finally {
+    leave(gate);
+  }
+}
+
 /** Answers in the order of asking, one at a time. */
-function serve(port: MessagePort): void {
+function serve(port: MessagePort, gate: NativeGate): void {
   const host = new EngineHost();
   let last: Promise<void> = Promise.resolve();
   port.on('message', (request: SessionRequest) => {
     last = last.then(async () => {
-      const reply: SessionReply = await host.answer(request).catch(failure);
+      const reply = await throughGate(gate, host, request);
       // A run's outputs belong to nobody else: they move, they are not copied.
       const buffers = reply.kind === 'run' ? Object.values(reply.outputs).map(({ data }) => data.buffer) : [];
       port.postMessage(
@@ -101,4 +114,4 @@ function serve(port: MessagePort): void {
 }
 
 assert(parentPort !== null, 'session-worker runs as a worker thread only');
-serve(parentPort);
+serve(parentPort, workerData);

@@ -5,6 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import { assert, EngineError, LzeroError, MissingDependencyError, messageOf } from '../core/index.ts';
 import type { EngineName } from './engine.ts';
+import { createGate, guardExit, shutToWork, unguardExit } from './native-gate.ts';
 import type { Tensor } from './value.ts';
 
 /** A model for the engine. */
@@ -48,14 +49,31 @@ const WORKER = import.meta.url.endsWith('.ts')
 /** What makes a whole thread fail: its file, or its memory. */
 const THREAD_HINT = 'see `lzero doctor`; where memory ran out, encode on a machine with more or with a smaller model';
 
+/** What a request meets that comes too late. */
+const ENDED = {
+  message: 'the engine thread has ended',
+  hint: 'a closed session or model cannot be used: start another',
+} as const;
+
+/**
+ * The answer to a request that the worker did not begin.
+ * @internal
+ */
+export const REFUSED: SessionFailure = { kind: 'failure', code: 'ENGINE', ...ENDED };
+
 type Waiting = { resolve(reply: SessionReply): void; reject(error: Error): void };
 
-/** Runs graphs on a worker thread. Close it, or the process stays alive. */
+/**
+ * Runs graphs on a worker thread. Close it, or the process stays alive. `process.exit` waits for a run that was begun, on
+ * the main thread; a thread with a session in it must not be terminated.
+ */
 export class Session {
-  readonly #worker = new Worker(WORKER);
+  readonly #gate = createGate();
+  readonly #worker = new Worker(WORKER, { workerData: this.#gate });
   /** Requests sent and not yet answered; the worker answers in order. */
   readonly #waiting: Waiting[] = [];
   #ended: Error | undefined;
+  #closing: Promise<void> | undefined;
   #engine: EngineName | undefined;
 
   /** Starts the worker and its engine; `MissingDependencyError` where there is none. */
@@ -72,6 +90,7 @@ export class Session {
   }
 
   private constructor() {
+    guardExit(this.#gate);
     this.#worker.on('message', (reply: SessionReply) => {
       const first = this.#waiting.shift();
       assert(first !== undefined, 'the engine thread answered what nobody asked');
@@ -80,11 +99,10 @@ export class Session {
     this.#worker.on('error', (cause) =>
       this.#end(new EngineError(`the engine thread failed: ${messageOf(cause)}`, { cause, hint: THREAD_HINT })),
     );
-    this.#worker.on('exit', () =>
-      this.#end(
-        new EngineError('the engine thread has ended', { hint: 'a closed session cannot be used: start another' }),
-      ),
-    );
+    this.#worker.on('exit', () => {
+      unguardExit(this.#gate);
+      this.#end(new EngineError(ENDED.message, { hint: ENDED.hint }));
+    });
   }
 
   /** The engine that the worker found. */
@@ -105,14 +123,25 @@ export class Session {
   }
 
   /** Releases the model and ends the thread; runs that were not begun fail, one that was is waited for. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     if (this.#ended) return;
-    if (this.#waiting.length === 0) await this.#ask({ kind: 'close' }).catch(() => {});
+    this.#ended = new EngineError(ENDED.message, { hint: ENDED.hint });
+    shutToWork(this.#gate);
+    await this.#send({ kind: 'close' }).catch(() => {});
     await this.#worker.terminate();
   }
 
   async #ask(request: SessionRequest, move: ArrayBuffer[] = []): Promise<SessionAnswer> {
     if (this.#ended) throw this.#ended;
+    return await this.#send(request, move);
+  }
+
+  async #send(request: SessionRequest, move: ArrayBuffer[] = []): Promise<SessionAnswer> {
     const reply = await new Promise<SessionReply>((resolve, reject) => {
       // Sent first: a request that cannot be cloned throws here, and must not wait for an answer that is another's.
       this.#worker.postMessage(request, move);

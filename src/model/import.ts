@@ -2,10 +2,10 @@
  * Makes a model folder from a Hugging Face checkpoint, or from another model folder with other settings. The folder
  * appears under its name only when it is whole, and replaces nothing but another model folder.
  */
-import { copyFile, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { CheckpointError, ConfigError, OutputError } from '../core/index.ts';
-import { exists } from '../files/index.ts';
+import { exists, refuseInputAsOutput } from '../files/index.ts';
 import type { Tokenizer } from '../text/index.ts';
 import { formatIdf } from '../text/index.ts';
 import { modelCard } from './card.ts';
@@ -51,6 +51,7 @@ export type ImportReport = {
 /** Makes the folder. */
 export async function importModel(options: ImportOptions): Promise<ImportReport> {
   const output = resolve(options.output);
+  await refuseInputAsOutput(output, [options.source]);
   await refuseExisting(output, options.force);
   const temporary = join(dirname(output), `.${basename(output)}.${process.pid}.partial`);
   try {
@@ -207,7 +208,7 @@ async function writeWeights(
   { added, dtype }: { added: readonly TensorToWrite[]; dtype: WritableDtype | undefined },
 ): Promise<void> {
   if (added.length === 0 && dtype === undefined) {
-    await copyFile(join(checkpoint.folder, WEIGHTS_FILE), path);
+    await copyContent(join(checkpoint.folder, WEIGHTS_FILE), path);
     return;
   }
   const replaced = new Set(added.map(({ name }) => name));
@@ -227,6 +228,14 @@ function isWritable(dtype: string): dtype is WritableDtype {
 async function copyFiles(source: string, folder: string, names: readonly string[]): Promise<void> {
   for (const name of names) {
     const from = join(source, name);
-    if (await exists(from)) await copyFile(from, join(folder, name));
+    if (await exists(from)) await copyContent(from, join(folder, name));
   }
+}
+
+/** Copies a file, but not who may read it: that is as for any new file, also where the source was read-only or private. */
+async function copyContent(from: string, to: string): Promise<void> {
+  await writeFile(to, '');
+  const { mode } = await stat(to);
+  await copyFile(from, to);
+  await chmod(to, mode);
 }

@@ -128,6 +128,7 @@ export function checkFit({
   if (encodeLength < MIN_ENCODE_LENGTH || encodeLength > config.maxPositions) {
     throw new ConfigError(
       `${folder}: encode length ${encodeLength}; expected ${MIN_ENCODE_LENGTH} to ${config.maxPositions}, the positions of the network`,
+      { hint: 'choose one of these with --encode-length; what a document has beyond it is cut off' },
     );
   }
   if (tokenizer.vocabulary.size > config.vocabSize) {

@@ -3,6 +3,7 @@ import type { SparseVector } from '../core/index.ts';
 import { EngineError } from '../core/index.ts';
 import type { EncodedQuery, IdfTable, Tokenizer } from '../text/index.ts';
 import { encodeQuery } from '../text/index.ts';
+import { activate } from './activation.ts';
 import type { BatchEncoder, DocumentToEncode, EncodedDocument, EncodeOptions } from './encode.ts';
 import { encodeStream } from './encode.ts';
 import type { CheckpointOptions, ModelFolder } from './model-folder.ts';
@@ -11,6 +12,12 @@ import { NeuralEncoder, streamEncoder } from './neural-encoder.ts';
 import type { PruneRule } from './prune.ts';
 import { prune } from './prune.ts';
 import type { BertSettings, ModelSettings } from './settings.ts';
+
+/**
+ * Logits of trained sparse models stay below this: splade-tiny's largest on SciFact is 21 (bench/quantise.ts). The larger
+ * this is, the coarser are the 255 steps of an index.
+ */
+const LARGE_LOGIT = 31;
 
 /** An encoder of documents and queries. Close it when done: a transformer keeps an engine thread. */
 export class Model {
@@ -31,6 +38,16 @@ export class Model {
   /** Folder the model was read from. */
   get folder(): string {
     return this.#folder.folder;
+  }
+
+  /** What people call it: `default` for the embedded model, else the folder. */
+  get name(): string {
+    return this.folder === EMBEDDED_MODEL ? 'default' : this.folder;
+  }
+
+  /** Weights of documents are below this, all but a few: what an index with 8-bit weights covers. */
+  get maxWeight(): number {
+    return this.settings.kind === 'bow' ? 1 : activate(LARGE_LOGIT, this.settings.activation);
   }
 
   /** Text to term ids. */

@@ -75,10 +75,10 @@ export function tensorLabel(name: string): string {
 }
 
 /** Length of the header, from the first eight bytes of a file of `fileBytes` bytes. */
-export function parseHeaderLength(path: string, bytes: Buffer, fileBytes: number): number {
+export function parseHeaderLength(path: string, bytes: Uint8Array, fileBytes: number): number {
   if (bytes.length < LENGTH_BYTES)
     throw checkpointError(path, `truncated at byte ${bytes.length}: a safetensors file starts with 8 bytes of length`);
-  const length = bytes.readBigUInt64LE(0);
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true);
   if (length > MAX_HEADER_BYTES)
     throw checkpointError(path, `the header length at byte 0 is ${length}, the limit is ${MAX_HEADER_BYTES}`);
   if (Number(length) > fileBytes - LENGTH_BYTES)
@@ -90,7 +90,7 @@ export function parseHeaderLength(path: string, bytes: Buffer, fileBytes: number
 }
 
 /** Parses and checks a header against a file of `fileBytes` bytes. */
-export function parseHeader(path: string, bytes: Buffer, fileBytes: number): SafetensorsHeader {
+export function parseHeader(path: string, bytes: Uint8Array, fileBytes: number): SafetensorsHeader {
   const text = decodeHeader(path, bytes);
   const { [METADATA_KEY]: rawMetadata = {}, ...rawTensors } = parseObject(path, text);
   const metadata = checkMetadata(path, rawMetadata);
@@ -104,7 +104,7 @@ export function parseHeader(path: string, bytes: Buffer, fileBytes: number): Saf
   return { tensors: new Map(entries), metadata, dataStart };
 }
 
-function decodeHeader(path: string, bytes: Buffer): string {
+function decodeHeader(path: string, bytes: Uint8Array): string {
   if (bytes[0] !== 0x7b) throw checkpointError(path, `the header at byte ${LENGTH_BYTES} does not start with "{"`);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -21,6 +21,11 @@ import {
 /** Node refuses reads of 2 GiB and more. */
 const MAX_READ_BYTES = 2 ** 30;
 
+type Range = { readonly start: number; readonly sizeBytes: number };
+
+/** An open file, as far as it is needed. Not Node's own type, so that users of `Model` need no types of Node. */
+type OpenFile = { read(range: Range): Promise<ArrayBuffer>; close(): Promise<void> };
+
 /** An open safetensors file. Close it when done. */
 export class SafetensorsFile implements SafetensorsHeader {
   /** The file, as it was given. */
@@ -28,15 +33,15 @@ export class SafetensorsFile implements SafetensorsHeader {
   readonly tensors: ReadonlyMap<string, TensorEntry>;
   readonly metadata: Readonly<Record<string, string>>;
   readonly dataStart: number;
-  readonly #handle: FileHandle;
+  readonly #file: OpenFile;
 
   /** Use `openSafetensors`. */
-  constructor(path: string, handle: FileHandle, header: SafetensorsHeader) {
+  constructor(path: string, file: OpenFile, header: SafetensorsHeader) {
     this.path = path;
     this.tensors = header.tensors;
     this.metadata = header.metadata;
     this.dataStart = header.dataStart;
-    this.#handle = handle;
+    this.#file = file;
   }
 
   /** The values of one tensor as float32; F16, BF16 and F64 are converted. Refuses NaN and Inf. */
@@ -58,7 +63,7 @@ export class SafetensorsFile implements SafetensorsHeader {
 
   /** Closes the file. */
   async close(): Promise<void> {
-    await this.#handle.close();
+    await this.#file.close();
   }
 
   async #readAs32(name: string, entry: TensorEntry): Promise<Float32Array<ArrayBuffer>> {
@@ -75,7 +80,7 @@ export class SafetensorsFile implements SafetensorsHeader {
   }
 
   async #readBytes({ begin, end }: TensorEntry): Promise<ArrayBuffer> {
-    return await readRange(this.path, this.#handle, { start: this.dataStart + begin, sizeBytes: end - begin });
+    return await this.#file.read({ start: this.dataStart + begin, sizeBytes: end - begin });
   }
 }
 
@@ -85,7 +90,9 @@ export async function openSafetensors(path: string): Promise<SafetensorsFile> {
   try {
     const stats = await handle.stat();
     if (!stats.isFile()) throw checkpointError(path, 'not a file');
-    return new SafetensorsFile(path, handle, await readHeader(path, handle, stats.size));
+    const header = await readHeader(path, handle, stats.size);
+    const file: OpenFile = { read: (range) => readRange(path, handle, range), close: () => handle.close() };
+    return new SafetensorsFile(path, file, header);
   } catch (error) {
     await handle.close();
     throw error;
@@ -105,18 +112,14 @@ async function openForReading(path: string): Promise<FileHandle> {
 
 async function readHeader(path: string, handle: FileHandle, fileBytes: number): Promise<SafetensorsHeader> {
   const prefixBytes = Math.min(LENGTH_BYTES, fileBytes);
-  const prefix = Buffer.from(await readRange(path, handle, { start: 0, sizeBytes: prefixBytes }));
+  const prefix = new Uint8Array(await readRange(path, handle, { start: 0, sizeBytes: prefixBytes }));
   const sizeBytes = parseHeaderLength(path, prefix, fileBytes);
-  const header = Buffer.from(await readRange(path, handle, { start: LENGTH_BYTES, sizeBytes }));
+  const header = new Uint8Array(await readRange(path, handle, { start: LENGTH_BYTES, sizeBytes }));
   return parseHeader(path, header, fileBytes);
 }
 
 /** Reads exactly the bytes of a range that the file had when it was opened. */
-async function readRange(
-  path: string,
-  handle: FileHandle,
-  { start, sizeBytes }: { readonly start: number; readonly sizeBytes: number },
-): Promise<ArrayBuffer> {
+async function readRange(path: string, handle: FileHandle, { start, sizeBytes }: Range): Promise<ArrayBuffer> {
   const bytes = new Uint8Array(sizeBytes);
   for (let done = 0; done < sizeBytes; ) {
     const length = Math.min(MAX_READ_BYTES, sizeBytes - done);

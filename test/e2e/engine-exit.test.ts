@@ -1,0 +1,88 @@
+/** Processes that end while the engine computes: none is aborted by the engine's native code. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { goldenFolder, needs, realWeights } from '../golden/model/fixtures.ts';
+
+const MAIN = resolve(import.meta.dirname, '../../dist/cli/main.js');
+const TIMEOUT_MS = 60_000;
+
+function start(argv: readonly string[]) {
+  const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const outcome = Promise.all([once(child, 'close'), text(child.stderr)]);
+  return { child, end: async () => (await outcome).flat() };
+}
+
+describe.skipIf(process.platform === 'win32')('a process that ends while the engine computes', () => {
+  const host = (how: string) => start(['--import', 'tsx', join(import.meta.dirname, 'engine-host.ts'), how]);
+
+  it(
+    'by process.exit ends with the code it asked for',
+    async () => {
+      expect(await host('exit').end()).toEqual([0, null, '']);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'by an uncaught error ends with 1',
+    async () => {
+      expect(await host('throw').end()).toEqual([1, null, expect.stringContaining('SyntaxError')]);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'by closing the session ends with 0: the run that was begun is waited for, one that was not fails',
+    async () => {
+      const { child, end } = host('close');
+      expect(await text(child.stdout)).toBe('fulfilled the engine thread has ended\n');
+      expect(await end()).toEqual([0, null, '']);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+/** Each is a window of its own, and most of the time goes into the network. */
+const LONG_TEXT = 'ocean moon tide bread yeast chain light '.repeat(2 ** 13);
+
+describe.skipIf(process.platform === 'win32')('lzero encode, interrupted while the engine computes', () => {
+  const encode = async (signal: NodeJS.Signals, model: readonly string[]): Promise<unknown[]> => {
+    const folder = mkdtempSync(join(tmpdir(), 'lzero-interrupt-'));
+    try {
+      const input = join(folder, 'in.jsonl');
+      const line = (i: number) => `${JSON.stringify({ _id: `d${i}`, text: LONG_TEXT })}\n`;
+      writeFileSync(input, Array.from({ length: 200 }, (_, i) => line(i)).join(''));
+      const { child, end } = start([MAIN, 'encode', input, '--quiet', ...model]);
+      await once(child.stdout, 'data'); // the first vector is there, the second is being computed
+      child.kill(signal);
+      child.stdout.resume();
+      return await end();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  };
+  const interrupted = [130, null, 'error[INTERRUPTED]: interrupted\n'];
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+
+  it.each(signals)(
+    'ends at %s with 130 and a word, not with an abort',
+    async (signal) => {
+      expect(await encode(signal, ['--model', goldenFolder('tied'), '--idf', 'none'])).toEqual(interrupted);
+    },
+    TIMEOUT_MS,
+  );
+
+  const splade = realWeights('splade-tiny');
+  it.skipIf(!splade)(
+    `also with a model of usual size: ${needs('splade-tiny')}`,
+    async () => {
+      for (const signal of signals) expect(await encode(signal, ['--model', splade ?? ''])).toEqual(interrupted);
+    },
+    2 * TIMEOUT_MS,
+  );
+});
