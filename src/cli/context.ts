@@ -21,6 +21,8 @@ export type GlobalOptions = { json: boolean; quiet: boolean; verbose: boolean };
 export type CliContext = {
   /** Results. */
   readonly stdout: Output;
+  /** Whether results may be coloured. */
+  readonly colour: boolean;
   /** Words for people; goes to stderr. */
   readonly logger: Logger;
   /** stderr itself, for what is neither a log line nor progress. */
@@ -56,6 +58,7 @@ export function createContext(host: Host, options: Readonly<GlobalOptions>): Cli
   };
   return {
     stdout: new Output(host.stdout, makeRoom),
+    colour: wantsColour(env, host.stdout.isTTY === true),
     logger: terminalLogger(terminal, verbosity),
     terminal,
     progress: () => (options.quiet ? silentProgress : new TerminalProgress(terminal, clock)),

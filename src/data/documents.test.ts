@@ -34,7 +34,7 @@ describe('documents', () => {
   const lines = '{"_id":"a","title":"T","text":"x"}\r\n\n{"id":7,"text":"y","metadata":{"k":[1]}}\n';
   const expected = [
     { id: 'a', title: 'T', text: 'x' },
-    { id: '7', text: 'y' },
+    { id: '7', text: 'y', fields: { k: [1] } },
   ];
 
   it('are read from JSON lines, plain, compressed, in a folder, on standard input', async () => {
@@ -49,6 +49,20 @@ describe('documents', () => {
     expect(await inputFile(beir)).toBe(join(beir, 'corpus.jsonl.gz'));
     file('beir/corpus.jsonl', '{"_id":"plain","text":"first"}');
     expect(await documentsOf(beir)).toEqual([{ id: 'plain', text: 'first' }]);
+  });
+
+  it('keep their address, and fields before metadata; metadata that is no object is not theirs', async () => {
+    const records = [
+      '{"_id":"1","text":"x","url":"https://example.org/","fields":{"lang":"en"},"metadata":{"k":1}}',
+      '{"_id":"2","text":"x","metadata":"2024"}',
+      '{"_id":"3","text":"x","metadata":{},"url":null}',
+    ];
+    expect(await documentsOf(file('fields.jsonl', records.join('\n')))).toEqual([
+      { id: '1', text: 'x', url: 'https://example.org/', fields: { lang: 'en' } },
+      { id: '2', text: 'x' },
+      { id: '3', text: 'x' },
+    ]);
+    await expect(documentsOf(file('bad-fields.jsonl', '{"_id":"1","text":"x","fields":[]}'))).rejects.toThrow(/fields/);
   });
 
   it('are read from tables, each line by its number of columns', async () => {
