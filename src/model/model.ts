@@ -14,8 +14,9 @@ import { prune } from './prune.ts';
 import type { BertSettings, ModelSettings } from './settings.ts';
 
 /**
- * Logits of trained sparse models stay below this: splade-tiny's largest on SciFact is 21 (bench/quantise.ts). The larger
- * this is, the coarser are the 255 steps of an index.
+ * Logits of trained sparse models stay below this: splade-tiny's largest on SciFact is 13.9. The larger this is, the coarser
+ * are the 255 steps of an index: the ten best by codes and by floats share 99.8 % at this value, 98.7 % at three times the
+ * weight it stands for (bench/quantise.ts).
  */
 const LARGE_LOGIT = 31;
 

@@ -71,6 +71,6 @@ function writeVector(writer: ByteWriter, { terms, weights }: SparseVector): void
 
 function readVector(reader: ByteReader): SparseVector {
   const length = reader.count();
-  const terms = new Uint32Array(reader.bytes(4 * length).slice().buffer);
-  return { terms, weights: new Float32Array(reader.bytes(4 * length).slice().buffer) };
+  const terms = new Uint32Array(new Uint8Array(reader.bytes(4 * length)).buffer);
+  return { terms, weights: new Float32Array(new Uint8Array(reader.bytes(4 * length)).buffer) };
 }

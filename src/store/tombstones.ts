@@ -79,7 +79,7 @@ export function decodeTombstones(bytes: Uint8Array, numDocs: number, label: stri
   expectEqual(reader, 'version', VERSION);
   expectEqual(reader, 'number of documents', numDocs);
   const numDeleted = reader.u32();
-  const bits = reader.bytes(Math.ceil(numDocs / 8)).slice();
+  const bits = new Uint8Array(reader.bytes(Math.ceil(numDocs / 8)));
   const crc = crc32(bytes.subarray(0, reader.position));
   expectEqual(reader, 'checksum', crc);
   if (reader.left > 0) throw reader.error(`${reader.left} bytes too many`);

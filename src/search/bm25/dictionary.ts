@@ -99,7 +99,7 @@ export class Dictionary {
     const numBlocks = Math.ceil(parts.numTerms / BLOCK_TERMS);
     if (parts.blocks.length !== numBlocks * BLOCK_BYTES)
       throw this.#error(`${parts.numTerms} terms, but ${parts.blocks.length} bytes of blocks`);
-    const numbers = new Uint32Array(parts.blocks.slice().buffer);
+    const numbers = new Uint32Array(new Uint8Array(parts.blocks).buffer);
     this.#starts = numbers.filter((_, i) => i % 2 === 0);
     this.#offsets = numbers.filter((_, i) => i % 2 === 1);
   }

@@ -171,7 +171,7 @@ export function readHead(bytes: Uint8Array, df: number, label: string): Postings
 }
 
 function u32Array(bytes: Uint8Array): Uint32Array {
-  return new Uint32Array(bytes.slice().buffer); // all platforms of JavaScript are little-endian
+  return new Uint32Array(new Uint8Array(bytes).buffer); // all platforms of JavaScript are little-endian
 }
 
 function damaged(label: string, what: string): IndexFormatError {

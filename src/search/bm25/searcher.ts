@@ -1,7 +1,16 @@
 /** Finds the best documents of some segments by BM25. Knows nothing of files. */
 import { assert, ConfigError, IndexFormatError, IndexStateError } from '../../core/index.ts';
 import { hasBit } from '../documents/bitmap.ts';
-import type { Bitmap, SearchSegment, SegmentSearcher, Standing, TermProduct, TopK, TopKOptions } from '../types.ts';
+import type {
+  Bitmap,
+  SearchSegment,
+  SegmentSearcher,
+  Standing,
+  StandingOptions,
+  TermProduct,
+  TopK,
+  TopKOptions,
+} from '../types.ts';
 import { BestHits } from './best-hits.ts';
 import { PostingsCursor, type PostingsHead } from './postings.ts';
 import { Bm25Segment } from './segment.ts';
@@ -101,7 +110,7 @@ export class Bm25Searcher implements SegmentSearcher<readonly string[]> {
     return hits.finish();
   }
 
-  standing(query: readonly string[], docId: number): Standing {
+  standing(query: readonly string[], docId: number, { rank = true }: StandingOptions = {}): Standing {
     const at = this.#segments.findIndex(({ segment, firstDoc }) => docId < firstDoc + segment.numDocs);
     if (at < 0 || !(Number.isInteger(docId) && docId >= 0))
       throw new IndexStateError(`there is no document with the number ${docId}`);
@@ -111,9 +120,13 @@ export class Bm25Searcher implements SegmentSearcher<readonly string[]> {
     const products = gone ? [] : terms.flatMap((term) => this.#product(term, at, docId - firstDoc));
     const score = Math.fround(products.reduce((sum, { product }) => sum + product, 0));
     if (products.length === 0) return { score: 0, rank: undefined, products };
+    return { score, rank: rank ? this.#rank(terms, score, docId) : undefined, products };
+  }
+
+  #rank(terms: readonly QueryTerm[], score: number, docId: number): number {
     const better = new BetterCounter(score, docId);
     this.#collect(terms, better, undefined);
-    return { score, rank: better.count + 1, products };
+    return better.count + 1;
   }
 
   #collect(terms: readonly QueryTerm[], collector: Collector, filter: TopKOptions['filter']): void {

@@ -99,7 +99,7 @@ export function decodeCodes(bytes: Uint8Array, label = 'document vector'): Spars
     if (terms[i] >= TERM_LIMIT) throw input.error(`expected term ids below ${TERM_LIMIT}, got ${terms[i]}`);
     next = terms[i] + 1;
   }
-  const codes = input.bytes(terms.length).slice();
+  const codes = new Uint8Array(input.bytes(terms.length));
   if (codes.includes(0)) throw input.error('expected codes from 1 to 255, got 0');
   if (input.left > 0) throw input.error(`expected the end, ${input.left} bytes are left`);
   return { terms, codes };

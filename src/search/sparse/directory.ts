@@ -70,7 +70,7 @@ function readFrame(source: ByteSource, fault: Fault): Frame {
 
 /** A copy as words: what was read may begin anywhere in its buffer. */
 function wordsOf(bytes: Uint8Array): Uint32Array {
-  return new Uint32Array(bytes.slice().buffer);
+  return new Uint32Array(new Uint8Array(bytes).buffer);
 }
 
 function checkRows(directory: SegmentDirectory, fault: Fault): void {
