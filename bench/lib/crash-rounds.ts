@@ -91,7 +91,7 @@ export class CrashBench {
     const ended = once(child, 'close');
     // Most are killed at work, some while they start and replay.
     if (this.#random.below(5) > 0) await Promise.race([once(output, 'line'), ended]);
-    await Promise.race([setTimeout(this.#random.below(400)), ended]);
+    await Promise.race([setTimeout(this.#random.below(1200)), ended]);
     child.kill('SIGKILL');
     const [code, signal] = await ended;
     if (signal !== 'SIGKILL') throw new Error(`the writer ended by itself, with code ${code}`);

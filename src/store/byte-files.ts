@@ -45,6 +45,7 @@ export class FileSource implements ByteSource {
       throw new IndexFormatError(
         `${this.label}: byte ${offset}: expected ${length} more bytes, the file has ${this.sizeBytes}`,
       );
+    if (!this.#isOpen) throw this.#failure(offset, 'it is closed'); // its descriptor may be another file's by now
     // Not pooled, and a plain Uint8Array: a Buffer's slice() would be a view where callers expect a copy.
     const bytes = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer, 0, length);
     for (let at = 0; at < length; ) {

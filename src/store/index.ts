@@ -4,7 +4,7 @@ export type { Manifest, SegmentEntry, StoreSettings, UserState } from './manifes
 export { FORMAT_VERSION } from './manifest.ts';
 export type { MergeCall } from './merger.ts';
 export type { Expected, NewStore } from './open-writer.ts';
-export { createStore, openWriter } from './open-writer.ts';
+export { createStore, openWriter, removeStore } from './open-writer.ts';
 export type { ReaderOptions, SearchOptions, StoreHit, StorePageHit, StorePageHits } from './reader.ts';
 export { openReader, StoreReader } from './reader.ts';
 export type { IndexQuery, ReaderMode } from './search-host.ts';

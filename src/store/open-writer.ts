@@ -1,10 +1,10 @@
-/** Makes an index, and opens one for writing. One writer at a time: the second is told who the first is. */
-import { mkdirSync, readdirSync } from 'node:fs';
+/** Makes an index, opens one for writing, and removes one. One writer at a time: the second is told who the first is. */
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32, IndexStateError, LockedError, OutputError } from '../core/index.ts';
 import { acquireLock, exists, type Lock, syncFolder, writeFileAtomically } from '../files/index.ts';
 import { removeOrphans } from './commit.ts';
-import { isOurs, LOCK, MANIFEST, QUERY_SIDE, SEGMENTS } from './layout.ts';
+import { isLeftover, isOurs, isSegmentFile, LOCK, MANIFEST, QUERY_SIDE, SEGMENTS, segmentPath } from './layout.ts';
 import { FORMAT_VERSION, type Manifest, readManifest, type StoreSettings, writeManifest } from './manifest.ts';
 import { StoreWriter, type WriterOptions } from './writer.ts';
 
@@ -20,10 +20,11 @@ export async function createStore(
   settings: NewStore,
   options: WriterOptions = {},
 ): Promise<StoreWriter> {
-  attempt(folder, () => mkdirSync(join(folder, SEGMENTS), { recursive: true }));
+  attempt(folder, () => mkdirSync(folder, { recursive: true }));
   const lock = lockFor(folder);
   try {
     refuseIfUsed(folder);
+    attempt(folder, () => mkdirSync(join(folder, SEGMENTS), { recursive: true }));
     await writeNewStore(folder, settings);
     return await start(folder, lock, options);
   } catch (error) {
@@ -86,9 +87,40 @@ function refuseIfUsed(folder: string): void {
     throw new IndexStateError(`${folder} is an index already`, {
       hint: 'add to it, or choose another folder',
     });
+  refuseOthers(folder, names);
+}
+
+function refuseOthers(folder: string, names: readonly string[]): void {
   const other = names.find((name) => !isOurs(name));
   if (other === undefined) return;
   throw new IndexStateError(`${folder} is not empty: there is ${other}`, { hint: 'choose another folder' });
+}
+
+/**
+ * Removes an index, so that another can be made in its place. IndexStateError where another writer has it open, and where
+ * the folder holds anything that is not an index's: a file called manifest.json may be somebody else's.
+ */
+export function removeStore(folder: string): void {
+  const lock = lockFor(folder);
+  try {
+    const names = readdirSync(folder);
+    if (!names.includes(SEGMENTS)) throw new IndexStateError(`${folder} is not an index: it has no ${SEGMENTS}`);
+    refuseOthers(
+      folder,
+      names.filter((name) => name !== MANIFEST),
+    );
+    attempt(folder, () => removeFiles(folder, names));
+  } finally {
+    lock.release();
+  }
+}
+
+/** The manifest goes first: without it the rest is what a killed `createStore` leaves. */
+function removeFiles(folder: string, names: readonly string[]): void {
+  rmSync(join(folder, MANIFEST), { force: true });
+  for (const name of readdirSync(join(folder, SEGMENTS)))
+    if (isSegmentFile(name)) rmSync(segmentPath(folder, name), { force: true });
+  for (const name of names) if (name === QUERY_SIDE || isLeftover(name)) rmSync(join(folder, name), { force: true });
 }
 
 async function writeNewStore(folder: string, { querySide, ...settings }: NewStore): Promise<void> {

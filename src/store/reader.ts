@@ -4,7 +4,15 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assert, crc32, IndexFormatError, IndexStateError, messageOf, UsageError } from '../core/index.ts';
+import {
+  assert,
+  crc32,
+  IndexFormatError,
+  IndexStateError,
+  messageOf,
+  type SparseVector,
+  UsageError,
+} from '../core/index.ts';
 import {
   type Bitmap,
   compileFilter,
@@ -13,6 +21,7 @@ import {
   quantiseQuery,
   rescoreFloat,
   type Standing,
+  type StandingOptions,
   type StoredDocument,
   type TopK,
 } from '../search/index.ts';
@@ -158,7 +167,7 @@ export class StoreReader {
     this.#requireOpen();
     return hits.map(({ docId, id }) => {
       const there = this.#snapshot.placeOf(docId);
-      const place = there && idAt(there) === id ? there : this.#snapshot.find(id);
+      const place = there && this.#snapshot.idAt(there) === id ? there : this.#snapshot.find(id);
       return place?.segment.handle.documents.document(place.local);
     });
   }
@@ -192,12 +201,20 @@ export class StoreReader {
     );
   }
 
+  /** The float weights of a document, of an index that keeps them; undefined where there is no such document. */
+  vector(id: string): SparseVector | undefined {
+    this.#requireOpen();
+    if (!this.settings.storeVectors) throw keepsNoVectors();
+    const place = this.#snapshot.find(id);
+    return place && vectorOf(this.#snapshot, place.segment.firstDocId + place.local);
+  }
+
   /** Score, products and rank of one document; undefined where there is no such document. */
-  async standing(query: IndexQuery, id: string): Promise<Standing | undefined> {
+  async standing(query: IndexQuery, id: string, options?: StandingOptions): Promise<Standing | undefined> {
     return await this.#onOneSnapshot(async (snapshot) => {
       this.#checkQuery(query);
       const place = snapshot.find(id);
-      return place && (await this.#host.standing(query, place.segment.firstDocId + place.local));
+      return place && (await this.#host.standing(query, place.segment.firstDocId + place.local, options));
     });
   }
 
@@ -322,12 +339,8 @@ function filterBitmaps(snapshot: Snapshot, filter: Filter): Bitmap[] {
   return snapshot.segments.map(({ handle }) => compiled(handle.documents));
 }
 
-function idAt({ segment, local }: DocumentPlace): string {
-  return segment.handle.documents.idOf(local);
-}
-
 function idOf(snapshot: Snapshot, docId: number): string {
-  return idAt(placeOf(snapshot, docId));
+  return snapshot.idAt(placeOf(snapshot, docId));
 }
 
 function pageOf(snapshot: Snapshot, docId: number): string {
@@ -348,10 +361,7 @@ async function exactTopK(
   { k, search, bitmaps }: { k: number; search: (k: number) => Promise<TopK>; bitmaps: Bitmap[] | undefined },
 ): Promise<TopK> {
   const { scale, storeVectors } = snapshot.manifest;
-  if (!storeVectors || scale === null || !('terms' in query))
-    throw new IndexStateError('this index keeps no float vectors', {
-      hint: 'whether an index keeps float vectors is decided when it is made',
-    });
+  if (!storeVectors || scale === null || !('terms' in query)) throw keepsNoVectors();
   const { weights, unit } = quantiseQuery(query);
   return await rescoreFloat({
     k,
@@ -366,7 +376,13 @@ async function exactTopK(
   });
 }
 
-function vectorOf(snapshot: Snapshot, docId: number) {
+function keepsNoVectors(): IndexStateError {
+  return new IndexStateError('this index keeps no float vectors', {
+    hint: 'whether an index keeps float vectors is decided when it is made',
+  });
+}
+
+function vectorOf(snapshot: Snapshot, docId: number): SparseVector {
   const { segment, local } = placeOf(snapshot, docId);
   assert(segment.handle.vectors !== undefined, 'a segment without float vectors');
   return segment.handle.vectors.vectorAt(local);

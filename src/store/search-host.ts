@@ -2,7 +2,7 @@
  * Who searches for a reader: this thread, or a pool of others (search-pool.ts). Knows nothing of ids and stored fields.
  */
 import { assert, type SparseVector } from '../core/index.ts';
-import type { SearchSegment, SegmentSearcher, Standing, TopK, TopKOptions } from '../search/index.ts';
+import type { SearchSegment, SegmentSearcher, Standing, StandingOptions, TopK, TopKOptions } from '../search/index.ts';
 import { Bm25Searcher, SparseSearcher } from '../search/index.ts';
 import type { StoreSettings } from './manifest.ts';
 
@@ -20,7 +20,7 @@ export type SearchHost = {
   /** Searches asked for after the call see these segments; resolves when no earlier search is going on any more. */
   setSegments(segments: readonly SearchSegment[]): Promise<void>;
   search(query: IndexQuery, options: TopKOptions): Promise<TopK>;
-  standing(query: IndexQuery, docId: number): Promise<Standing>;
+  standing(query: IndexQuery, docId: number, options?: StandingOptions): Promise<Standing>;
   /** Bytes held in memory for searching, by all threads. */
   readonly memoryBytes: number;
   close(): Promise<void>;
@@ -63,8 +63,8 @@ export class LocalHost implements SearchHost {
     return this.#searcher.search(query, options);
   }
 
-  async standing(query: IndexQuery, docId: number): Promise<Standing> {
-    return this.#searcher.standing(query, docId);
+  async standing(query: IndexQuery, docId: number, options?: StandingOptions): Promise<Standing> {
+    return this.#searcher.standing(query, docId, options);
   }
 
   async close(): Promise<void> {

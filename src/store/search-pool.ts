@@ -3,7 +3,15 @@
  * mode, and for words, each thread has its own searcher over the same open files.
  */
 import { assert, IndexStateError } from '../core/index.ts';
-import type { SearchSegment, SharedSearch, SparseSearcher, Standing, TopK, TopKOptions } from '../search/index.ts';
+import type {
+  SearchSegment,
+  SharedSearch,
+  SparseSearcher,
+  Standing,
+  StandingOptions,
+  TopK,
+  TopKOptions,
+} from '../search/index.ts';
 import { FileSource } from './byte-files.ts';
 import { createSparseSearcher, type IndexQuery, type SearcherSettings, type SearchHost } from './search-host.ts';
 import { SearchThread, type ThreadSegment } from './search-thread.ts';
@@ -60,8 +68,8 @@ export class SearchPool implements SearchHost {
     return await this.#leastBusy().search(query, options);
   }
 
-  async standing(query: IndexQuery, docId: number): Promise<Standing> {
-    return await this.#leastBusy().standing(query, docId);
+  async standing(query: IndexQuery, docId: number, options?: StandingOptions): Promise<Standing> {
+    return await this.#leastBusy().standing(query, docId, options);
   }
 
   async close(): Promise<void> {

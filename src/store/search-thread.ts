@@ -1,7 +1,7 @@
 /** One thread of the search pool as its owner sees it, and the messages between them. */
 import { Worker } from 'node:worker_threads';
 import { assert, IndexStateError, LzeroError, messageOf } from '../core/index.ts';
-import type { Bitmap, SharedSearch, Standing, TopK, TopKOptions } from '../search/index.ts';
+import type { Bitmap, SharedSearch, Standing, StandingOptions, TopK, TopKOptions } from '../search/index.ts';
 import type { OpenFile } from './byte-files.ts';
 import type { IndexQuery, SearcherSettings } from './search-host.ts';
 import { errorFrom, THREAD_FAILED, type ThreadFailure, workerFile } from './threads.ts';
@@ -19,7 +19,12 @@ export type ThreadRequest =
   | { readonly kind: 'attach'; readonly description: SharedSearch }
   | { readonly kind: 'load'; readonly settings: SearcherSettings; readonly segments: readonly ThreadSegment[] }
   | { readonly kind: 'search'; readonly query: IndexQuery; readonly options: TopKOptions }
-  | { readonly kind: 'standing'; readonly query: IndexQuery; readonly docId: number };
+  | {
+      readonly kind: 'standing';
+      readonly query: IndexQuery;
+      readonly docId: number;
+      readonly options: StandingOptions | undefined;
+    };
 
 /** What it answers, in the order of asking. */
 export type ThreadAnswer =
@@ -69,8 +74,8 @@ export class SearchThread {
     return answer.topK;
   }
 
-  async standing(query: IndexQuery, docId: number): Promise<Standing> {
-    const answer = await this.#ask({ kind: 'standing', query, docId });
+  async standing(query: IndexQuery, docId: number, options?: StandingOptions): Promise<Standing> {
+    const answer = await this.#ask({ kind: 'standing', query, docId, options });
     assert(answer.kind === 'standing', `asked for a standing, got the answer to ${answer.kind}`);
     return answer.standing;
   }

@@ -22,7 +22,7 @@ class ThreadSearcher {
       case 'search':
         return { kind: 'search', topK: this.#searcher.search(request.query, request.options) };
       case 'standing':
-        return { kind: 'standing', standing: this.#searcher.standing(request.query, request.docId) };
+        return { kind: 'standing', standing: this.#searcher.standing(request.query, request.docId, request.options) };
       default:
         return request satisfies never;
     }

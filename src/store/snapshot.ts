@@ -15,6 +15,9 @@ const ID_CACHE_BYTES = 32 * 2 ** 20;
 /** Times that a reader tries again when a writer has gone on in between. */
 const MAX_ATTEMPTS = 100;
 
+/** One for all: making it takes longer than decoding an id. */
+const decoder = new TextDecoder();
+
 /** The files of a segment. Shared by the snapshots that have it, closed with the last. */
 class SegmentHandle {
   readonly postings: FileSource;
@@ -84,11 +87,13 @@ export class Snapshot {
   /**
    * Opens the newest commit; segments that `known` has are not opened again. Where a writer deletes a file between
    * reading the manifest and opening, there is a newer manifest, and it is read.
+   *
+   * @param read reads the manifest
    */
-  static open(folder: string, known?: Snapshot): Snapshot {
+  static open(folder: string, known?: Snapshot, read: (folder: string) => Manifest = readManifest): Snapshot {
     let last: Manifest | undefined;
     for (let attempt = 0; ; attempt++) {
-      const manifest = readManifest(folder);
+      const manifest = read(folder);
       try {
         return new Snapshot(folder, manifest, known);
       } catch (error) {
@@ -154,9 +159,13 @@ export class Snapshot {
     return undefined;
   }
 
+  /** The id of a document. */
+  idAt({ segment, local }: DocumentPlace): string {
+    return decoder.decode(segment.handle.documents.ids.bytesAt(local));
+  }
+
   /** The ids of all documents, by document number. */
   *ids(): Generator<string> {
-    const decoder = new TextDecoder();
     for (const { handle, tombstones } of this.segments) {
       let local = 0;
       for (const bytes of handle.documents.ids.walk()) {

@@ -54,10 +54,11 @@ export async function verifyStore(folder: string, options: VerifyOptions = {}): 
   }
 }
 
-function totalBytes({ segments }: Manifest): number {
-  return segments
-    .flatMap(({ files, tombstones }) => [...Object.values(files), tombstones])
-    .reduce((sum, file) => sum + (file?.sizeBytes ?? 0), 0);
+function totalBytes({ querySide, segments }: Manifest): number {
+  return [querySide, ...segments.flatMap(({ files, tombstones }) => [...Object.values(files), tombstones])].reduce(
+    (sum, file) => sum + (file?.sizeBytes ?? 0),
+    0,
+  );
 }
 
 function faultOf(file: string, error: unknown): StoreFault {
