@@ -1,15 +1,28 @@
 #!/usr/bin/env node
 /** The `lzero` command: wires the commands to the process. A new command is one line in COMMANDS. */
+import { addCommand } from './add.ts';
+import { deleteCommand } from './delete.ts';
 import { doctorCommand } from './doctor.ts';
 import { encodeCommand } from './encode.ts';
+import { evalCommand } from './eval.ts';
+import { explainCommand } from './explain.ts';
+import { indexCommand } from './index-command.ts';
 import { interruptSignal } from './interrupt.ts';
+import { mergeCommand } from './merge.ts';
+import { metricsCommand } from './metrics.ts';
 import { modelCommand } from './model.ts';
 import { type CommandGroup, runCli } from './program.ts';
 import { queryCommand } from './query.ts';
 import { quickstartCommand } from './quickstart.ts';
+import { searchCommand } from './search.ts';
+import { statsCommand } from './stats.ts';
+import { verifyCommand } from './verify.ts';
 
 const COMMANDS: readonly CommandGroup[] = [
+  { title: 'Search:', commands: [indexCommand, searchCommand, explainCommand] },
+  { title: 'Indexes:', commands: [addCommand, deleteCommand, mergeCommand, statsCommand, verifyCommand] },
   { title: 'Text to vectors:', commands: [encodeCommand, queryCommand] },
+  { title: 'Measuring:', commands: [evalCommand, metricsCommand] },
   { title: 'Models:', commands: [modelCommand] },
   { title: 'Start here:', commands: [quickstartCommand, doctorCommand] },
 ];

@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCommands } from '../../test/cli/fake-host.ts';
 import { queryCommand } from './query.ts';
-import { quickstartCommand } from './quickstart.ts';
-import { QUICKSTART_DOCUMENTS } from './quickstart-texts.ts';
 
 const query = (...argv: string[]) => runCommands([queryCommand], ['query', ...argv]);
 
@@ -37,6 +35,17 @@ describe('lzero query', () => {
     rmSync(folder, { recursive: true });
   });
 
+  it('reports the lines that --skip-bad leaves out', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'lzero-query-'));
+    const file = join(folder, 'queries.jsonl');
+    writeFileSync(file, '{"_id":"1","text":"high tide"}\n{"_id":\n');
+    expect(await query('--file', file, '--skip-bad')).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringMatching(new RegExp(`1 bad lines were left out\n.*${file}:2: `)),
+    });
+    rmSync(folder, { recursive: true });
+  });
+
   it('wants a text or a file, not both and not neither', async () => {
     for (const argv of [[], ['text', '--file', 'f']]) {
       expect(await query(...argv)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('error[USAGE]') });
@@ -45,26 +54,5 @@ describe('lzero query', () => {
 
   it('a text without known terms gives none', async () => {
     expect(JSON.parse((await query('', '--json')).stdout).terms).toEqual([]);
-  });
-});
-
-describe('lzero quickstart', () => {
-  const quickstart = (...argv: string[]) => runCommands([quickstartCommand], ['quickstart', ...argv]);
-
-  it('finds the passage that its question is about, with products that sum to the score', async () => {
-    const { hits } = JSON.parse((await quickstart('--json')).stdout);
-    expect(hits[0].id).toBe('sticky-header');
-    const sum = hits[0].explain.reduce((total: number, { product }: { product: number }) => total + product, 0);
-    expect(sum).toBeCloseTo(hits[0].score, 10);
-  });
-
-  it('ends with what to try next', async () => {
-    const { exitCode, stdout } = await quickstart();
-    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('Try next')]);
-    expect(stdout).toContain(`${QUICKSTART_DOCUMENTS.length} documents`);
-  });
-
-  it('says so where no document shares a term', async () => {
-    expect((await quickstart('zzzz')).stdout).toContain('no document shares a term');
   });
 });

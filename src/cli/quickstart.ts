@@ -1,125 +1,152 @@
-/** `lzero quickstart`: the way of a document and the way of a query, on a dozen texts, in a second. */
+/** `lzero quickstart`: the whole way on the embedded collection, from documents to a measured search, in seconds. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Command } from 'commander';
-import { byWeight, dot, type SparseVector } from '../core/index.ts';
+import { type Collection, EMBEDDED_COLLECTION, openCollection } from '../data/index.ts';
+import { createIndex, type Index, type SearchAnswer } from '../engines/index.ts';
+import {
+  buildReport,
+  depthOf,
+  type EvalReport,
+  evaluateRun,
+  indexSystem,
+  renderText,
+  runSystem,
+  TABLE_METRICS,
+} from '../eval/index.ts';
 import { loadModel, type Model } from '../model/index.ts';
-import type { EncodedQuery } from '../text/index.ts';
 import type { CliContext } from './context.ts';
-import { withExamples } from './program.ts';
-import { QUICKSTART_DOCUMENTS, QUICKSTART_QUERY } from './quickstart-texts.ts';
+import { formatBytes, formatCount, formatDuration } from './format.ts';
+import { packageVersion, withExamples } from './program.ts';
+import { showAnswer } from './show-answer.ts';
 
-type Scored = { readonly id: string; readonly vector: SparseVector; readonly score: number };
-
+/** Shares words with its answer, so that a bag of words finds it, and has one that the answer puts in another way. */
+const QUERY = 'cat scratching the sofa';
 /** Hits that are shown. */
 const NUM_HITS = 3;
-/** Terms that are shown of a vector. */
-const NUM_TERMS = 8;
 
 /** The `quickstart` command. */
 export function quickstartCommand(context: CliContext): Command {
   const command = new Command('quickstart')
-    .description('encode a dozen embedded texts, ask a question, and see what to try next')
-    .argument('[query]', 'another question', QUICKSTART_QUERY)
+    .description('index the embedded collection, search it, measure the search, and see what to try next')
+    .argument('[query]', 'another question', QUERY)
     .action((query: string) => quickstart(context, query));
   return withExamples(command, {
     'lzero quickstart': 'the tour',
-    'lzero quickstart "bread without yeast"': 'with a question of your own',
+    'lzero quickstart "is it safe to eat this egg"': 'with a question of your own',
   });
 }
 
 async function quickstart(context: CliContext, query: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'lzero-quickstart-'));
   const model = await loadModel();
-  const encoded = model.encodeQuery(query);
-  const ranked = await rank(model, encoded.vector);
-  if (context.options.json) {
-    const hits = ranked.slice(0, NUM_HITS).map((hit, i) => {
-      const { id, score } = hit;
-      return { rank: i + 1, id, score, text: textOf(id), explain: explain(hit, encoded, model) };
-    });
-    await context.stdout.writeJson({ query, terms: encoded.terms, hits });
-    return;
+  const collection = await openCollection(EMBEDDED_COLLECTION);
+  const indexes: Index[] = [];
+  try {
+    const began = context.clock();
+    for (const kind of ['bm25', 'sparse'] as const) {
+      const index = await createIndex(join(folder, kind), { kind, model });
+      indexes.push(index);
+      await index.add(collection.documents({ signal: context.signal }));
+      await index.commit();
+    }
+    const seconds = (context.clock() - began) / 1000;
+    const [bm25, learned] = indexes;
+    await show(context, { query, model, collection, bm25, learned, seconds });
+  } finally {
+    for (const index of indexes) await index.close();
+    await model.close();
+    await rm(folder, { recursive: true, force: true });
   }
-  await context.stdout.write(render({ model, query, encoded, ranked }));
-}
-
-/** Every document scored against the query, best first: the definition of search, without an index. */
-async function rank(model: Model, query: SparseVector): Promise<Scored[]> {
-  const scored: Scored[] = [];
-  for await (const { id, vector } of model.encode(QUICKSTART_DOCUMENTS)) {
-    scored.push({ id, vector, score: dot(query, vector) });
-  }
-  return scored.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
-}
-
-type Product = {
-  readonly token: string;
-  readonly queryWeight: number;
-  readonly docWeight: number;
-  readonly product: number;
-};
-
-/** The products that a score is the sum of, largest first. */
-function explain({ vector }: Scored, { vector: query }: EncodedQuery, model: Model): Product[] {
-  const { tokens } = model.tokenizer.vocabulary;
-  const weightOf = new Map(Array.from(vector.terms, (term, i) => [term, vector.weights[i]]));
-  return Array.from(query.terms, (term, i) => {
-    const queryWeight = query.weights[i];
-    const docWeight = weightOf.get(term) ?? 0;
-    return { token: tokens[term], queryWeight, docWeight, product: queryWeight * docWeight };
-  })
-    .filter(({ product }) => product > 0)
-    .sort((a, b) => b.product - a.product);
-}
-
-function textOf(id: string): string {
-  return QUICKSTART_DOCUMENTS.find((document) => document.id === id)?.text ?? '';
 }
 
 type Tour = {
-  readonly model: Model;
   readonly query: string;
-  readonly encoded: EncodedQuery;
-  readonly ranked: readonly Scored[];
+  readonly model: Model;
+  readonly collection: Collection;
+  readonly bm25: Index;
+  readonly learned: Index;
+  readonly seconds: number;
 };
 
-function render({ model, query, encoded, ranked }: Tour): string {
+async function show(context: CliContext, tour: Tour): Promise<void> {
+  const { stdout, clock } = context;
+  const { query, learned } = tour;
+  const report = await measure(context, tour);
+  const began = clock(); // of a warm index, as a server or a second search has it
+  const answer = await learned.search(query, { k: NUM_HITS, explain: true });
+  const tookMs = clock() - began;
+  if (context.options.json) {
+    const [{ name, numQueries, numDocs, rows }] = report.collections;
+    const measured = { name, numQueries, numDocs, rows: rows.map(({ system, values }) => ({ system, ...values })) };
+    await stdout.writeJson({ query, tookMs, ...answer, measured });
+    return;
+  }
+  await stdout.write(await indexPart(tour));
+  await stdout.write(queryPart(query, answer));
+  await stdout.write(hitsPart(answer, { index: learned, colour: context.colour, tookMs }));
+  await stdout.write(measuredPart(report, { colour: context.colour }));
+  await stdout.write(NEXT_STEPS);
+}
+
+/** Both systems over the judged queries. */
+async function measure({ signal }: CliContext, { collection, bm25, learned, model }: Tour): Promise<EvalReport> {
+  const named = [
+    indexSystem(bm25, { name: 'bm25', id: 'bm25' }),
+    indexSystem(learned, { name: model.name, id: 'learned' }),
+  ];
+  const systems = [];
+  for (const system of named) {
+    const { run, costs } = await runSystem(system, collection, { k: depthOf(TABLE_METRICS), signal });
+    const evaluation = evaluateRun(run, collection.qrels, { metrics: TABLE_METRICS, averageOver: 'judged' });
+    systems.push({ system: system.name, costs, evaluation });
+  }
+  const { numDocs } = await learned.stats();
+  const { name, split } = collection;
+  const provenance = { command: 'lzero quickstart', versions: { lzero: packageVersion() }, configuration: {} };
+  return buildReport({ collections: [{ name, split, numDocs, systems }], provenance });
+}
+
+// ---- the parts of the tour
+
+async function indexPart({ learned, collection, model, seconds }: Tour): Promise<string> {
+  const { numDocs, sizeBytes = 0, docLen = 0 } = await learned.stats();
   return [
-    `1. ${QUICKSTART_DOCUMENTS.length} documents become sparse vectors (model "${model.settings.name}"), for example:`,
-    ...(ranked.length > 0 ? [`     ${ranked[0].id}: ${firstTerms(ranked[0].vector, model)}`] : []),
+    `1. The ${formatCount(numDocs)} passages of the embedded collection "${collection.name}" become sparse vectors,`,
+    `   ${docLen.toFixed(0)} terms each (model "${model.name}"), and an index of ${formatBytes(sizeBytes)};`,
+    `   their words become a BM25 index to compare with. ${formatDuration(seconds)} for both.`,
     '',
-    `2. The query "${query}" is tokenised and weighed by a table; no model runs:`,
-    `     ${encoded.terms.map(({ token, weight }) => `${token} ${weight.toFixed(2)}`).join(', ') || '(no terms)'}`,
     '',
-    '3. The score is the sum of the products over shared terms:',
-    ...(ranked.length > 0 ? hits({ model, encoded, ranked }) : ['     no document shares a term with the query']),
-    '',
-    `The model "${model.settings.name}" matches words; a neural model adds the terms that a text means.`,
-    NEXT_STEPS,
   ].join('\n');
 }
 
-function firstTerms(vector: SparseVector, model: Model): string {
-  const { tokens } = model.tokenizer.vocabulary;
-  const rarity = (i: number): number => model.idf.values[vector.terms[i]];
-  const shown = byWeight(vector)
-    .sort((a, b) => vector.weights[b] - vector.weights[a] || rarity(b) - rarity(a))
-    .slice(0, NUM_TERMS)
-    .map((i) => `${tokens[vector.terms[i]]} ${vector.weights[i].toFixed(2)}`);
-  return `${shown.join(', ')}, … (${vector.terms.length} terms)`;
+function queryPart(query: string, { terms }: SearchAnswer): string {
+  const weighed = terms.map(({ token, weight }) => `${token} ${weight.toFixed(2)}`).join(', ') || '(no terms)';
+  return `2. The query "${query}" is cut into terms and weighed by a table; no model runs:\n     ${weighed}\n\n`;
 }
 
-function hits({ model, encoded, ranked }: Pick<Tour, 'model' | 'encoded' | 'ranked'>): string[] {
-  return ranked.slice(0, NUM_HITS).flatMap((hit, i) => {
-    const products = explain(hit, encoded, model).map(({ token, product }) => `${token} ${product.toFixed(2)}`);
-    return [
-      `     ${i + 1}. ${hit.score.toFixed(2)}  ${hit.id}  =  ${products.join(' + ')}`,
-      `        ${textOf(hit.id)}`,
-    ];
-  });
+type HitsPart = { readonly index: Index; readonly colour: boolean; readonly tookMs: number };
+
+function hitsPart(answer: SearchAnswer, shown: HitsPart): string {
+  const hits = showAnswer(answer, { ...shown, explain: true });
+  return `3. The best passages. A score is the sum of products over the terms that query and passage share:\n\n${hits}\n`;
 }
 
-const NEXT_STEPS = `Try next (in a clone, "node dist/cli/main.js" stands for "lzero"):
-  lzero query "your own words"
-  lzero model import CHECKPOINT -o my-model        a Hugging Face BERT with an MLM head
-  lzero encode corpus.jsonl -o vectors.jsonl --model my-model
+function measuredPart(report: EvalReport, { colour }: { readonly colour: boolean }): string {
+  const table = renderText(report, { colour })
+    .trimEnd()
+    .replace(/^(?=.)/gm, '   ');
+  return `4. How good is that? Measured over the judged queries of the collection:\n\n${table}\n\n`;
+}
+
+const NEXT_STEPS = `The embedded model is a bag of words: it needs no download, and finds what shares words with the query. That a "kitty" is
+a cat, or a "couch" a sofa, it does not know. A neural model adds the terms that a text means: lzero is made for those.
+
+Try next (in a clone, "node dist/cli/main.js" stands for "lzero"):
+  lzero index ./docs -o docs.index                 your own pages: .md, .html, .txt
+  lzero search docs.index "your own words"
+  lzero model import CHECKPOINT -o my-model        a Hugging Face BERT with an MLM head, such as a SPLADE
+  lzero eval everyday --system bm25 --system ./my-model --html report.html
   lzero doctor                                     what this machine has for that
 `;

@@ -12,22 +12,30 @@ export type Bm25Standing = {
   readonly rank: number | undefined;
 };
 
-/** Where a document or page stands; undefined where the index has none of that id. */
+/** Behind this many parts the rank of a page is that among parts. */
+const MAX_RANK = 10_000;
+
+/** Where a document or page stands; undefined where the index has none of that id, or keeps no texts. */
 export function bm25Standing(index: Index, query: string, id: string): Bm25Standing | undefined {
   const payloads: string[][] = [];
-  const docIds = new Map<string, number[]>();
+  const pages: string[] = [];
+  const asked: number[] = [];
+  let isPart = false;
   for (const document of index.documents()) {
     const page = document.page ?? document.id;
-    docIds.set(page, [...(docIds.get(page) ?? []), payloads.length]);
-    if (page !== document.id) docIds.set(document.id, [payloads.length]);
+    if (id === page || id === document.id) asked.push(payloads.length);
+    if (id === document.id && id !== page) isPart = true;
     payloads.push(wordsOf(document));
+    pages.push(page);
   }
-  const asked = docIds.get(id);
-  if (!asked) return undefined;
+  if (asked.length === 0 || payloads.every(({ length }) => length === 0)) return undefined;
   const searcher = searcherOf(payloads);
   const words = analyse(query);
   const best = asked.map((docId) => searcher.standing(words, docId)).reduce((a, b) => (b.score > a.score ? b : a));
-  return { score: best.score, rank: best.rank };
+  const { score, rank } = best;
+  if (rank === undefined || rank > MAX_RANK || isPart) return { score, rank };
+  const { docIds } = searcher.search(words, { k: rank }); // the last of them is the page's best part
+  return { score, rank: new Set(Array.from(docIds, (docId) => pages[docId])).size };
 }
 
 function wordsOf({ title = '', text = '' }: StoredDocument): string[] {

@@ -2,7 +2,7 @@
  * The embedded index as an engine: the store on disk, a query language, and, for adding, a model. Searching needs no
  * model. One object reads and writes; the writer's lock is taken by the first change and held until `close`.
  */
-import { IndexStateError, UsageError } from '../core/index.ts';
+import { IndexStateError, type SparseVector, UsageError } from '../core/index.ts';
 import { loadModel, type Model } from '../model/index.ts';
 import {
   BM25_DEFAULTS,
@@ -229,7 +229,7 @@ export class Index implements Engine {
     const parsed = this.#language.parse(query);
     const found = await this.#find(parsed, options);
     const stored = options.idsOnly ? [] : this.#reader.fetch(found);
-    const products = options.explain ? await Promise.all(found.map(({ id }) => this.#products(parsed, id))) : [];
+    const products = options.explain ? await Promise.all(found.map((hit) => this.#products(parsed, hit, options))) : [];
     const hits = found.map(({ id, page = id, score }, i): Hit => {
       const explain = products[i] ? { explain: products[i] } : {};
       return { rank: i + 1, id: page, score, ...shownOf(stored[i]), ...explain };
@@ -237,15 +237,16 @@ export class Index implements Engine {
     return { terms: parsed.terms, hits };
   }
 
-  /** Of a page its best part is explained. */
+  /** Of a page its best part is explained, and its rank is that among pages. */
   async explain(query: EngineQuery, id: string): Promise<Explanation | undefined> {
     const parsed = this.#language.parse(query);
-    const standing = await this.#bestStanding(parsed, this.#reader.has(id) ? [id] : this.#reader.partsOf(id));
+    const best = await this.#bestPart(parsed, this.#reader.has(id) ? [id] : this.#reader.partsOf(id));
+    const standing = best && (await this.#reader.standing(parsed.query, best));
     if (!standing) return undefined;
     const products = this.#spell(standing.products);
     const shared = new Set(products.map(({ token }) => token));
     const missing = parsed.terms.filter(({ token }) => !shared.has(token));
-    return { id, score: standing.score, rank: standing.rank, products, missing };
+    return { id, score: standing.score, rank: await this.#pageRank(parsed, standing, id), products, missing };
   }
 
   /** Whether a document is there. */
@@ -299,13 +300,28 @@ export class Index implements Engine {
     return (await this.#reader.searchPages(query, { k, filter, exact })).hits;
   }
 
-  async #products({ query }: ParsedQuery, id: string): Promise<readonly Product[]> {
-    return this.#spell((await this.#reader.standing(query, id))?.products ?? []);
+  /** What makes a score: of an exact search the float weights. */
+  async #products({ query }: ParsedQuery, { id }: FoundPart, { exact }: IndexSearchOptions): Promise<Product[]> {
+    if (exact && 'terms' in query) return this.#spell(floatProducts(query, this.#reader.vector(id)));
+    return this.#spell((await this.#reader.standing(query, id, { rank: false }))?.products ?? []);
   }
 
-  async #bestStanding({ query }: ParsedQuery, ids: readonly string[]): Promise<Standing | undefined> {
-    const standings = await Promise.all(ids.map((id) => this.#reader.standing(query, id)));
-    return standings.reduce((best, next) => ((next?.score ?? -1) > (best?.score ?? -1) ? next : best), undefined);
+  async #bestPart({ query }: ParsedQuery, ids: readonly string[]): Promise<string | undefined> {
+    let best: { readonly id: string; readonly score: number } | undefined;
+    for (const id of ids) {
+      const { score } = (await this.#reader.standing(query, id, { rank: false })) ?? { score: -1 };
+      if (score > (best?.score ?? -1)) best = { id, score };
+    }
+    return best?.id;
+  }
+
+  /** Where a page stands among pages. Behind 10,000 parts it is the rank among parts; so it is for the id of a part. */
+  async #pageRank({ query }: ParsedQuery, { rank }: Standing, id: string): Promise<number | undefined> {
+    const isPart = this.#reader.get(id)?.page !== undefined;
+    if (rank === undefined || rank > MAX_K || isPart || !this.#reader.hasPages) return rank;
+    const { hits } = await this.#reader.searchPages(query, { k: rank });
+    const at = hits.findIndex(({ page }) => page === id);
+    return at < 0 ? rank : at + 1;
   }
 
   #spell(products: readonly TermProduct[]): Product[] {
@@ -324,6 +340,15 @@ export class Index implements Engine {
 }
 
 type FoundPart = { readonly docId: number; readonly id: string; readonly score: number; readonly page?: string };
+
+/** The products of a query and a vector as they are, without 8 bits between. */
+function floatProducts(query: SparseVector, vector: SparseVector | undefined): TermProduct[] {
+  const weights = new Map(vector && Array.from(vector.terms, (term, i) => [term, vector.weights[i]]));
+  return Array.from(query.terms, (term, i) => {
+    const [queryWeight, docWeight] = [query.weights[i], weights.get(term) ?? 0];
+    return { term, queryWeight, docWeight, product: queryWeight * docWeight };
+  }).filter(({ product }) => product > 0);
+}
 
 /** What a hit shows of a stored document. */
 function shownOf(stored: StoredDocument | undefined): Partial<Hit> {

@@ -38,6 +38,7 @@ export type { SparseCollection } from './sparse/build.ts';
 export { collectCodes, writeSparseSegment } from './sparse/build.ts';
 export type { IntegerTopK, QueryWeights, SparseCodes } from './sparse/codes.ts';
 export { MAX_CODE, quantiseQuery, quantiseVector, quantiseWeights, TERM_LIMIT } from './sparse/codes.ts';
+export type { SegmentDirectory } from './sparse/directory.ts';
 export type { ExhaustiveOptions } from './sparse/exhaustive.ts';
 export { exhaustiveTopK } from './sparse/exhaustive.ts';
 export type {
@@ -47,6 +48,7 @@ export type {
   SparseSearcherOptions,
 } from './sparse/searcher.ts';
 export { SparseSearcher } from './sparse/searcher.ts';
+export type { SegmentShape } from './sparse/segment-layout.ts';
 export { DEFAULT_WINDOW_SIZE, MAX_SEGMENT_DOCS } from './sparse/segment-layout.ts';
 export { sparseFormat } from './sparse/sparse-format.ts';
 export type {
@@ -60,6 +62,7 @@ export type {
   SegmentSearcher,
   SegmentSummary,
   Standing,
+  StandingOptions,
   TermProduct,
   TopK,
   TopKOptions,

@@ -101,13 +101,19 @@ export type Standing = {
   readonly products: readonly TermProduct[];
 };
 
+/** What of a standing is wanted. */
+export type StandingOptions = {
+  /** The rank takes a look at every document that matches; false leaves it out. True where not given. */
+  readonly rank?: boolean | undefined;
+};
+
 /** Whoever finds the best documents of some segments. `Query` is a sparse vector or a list of analysed words. */
 export type SegmentSearcher<Query> = {
   /** The segments to search from now on, in order of document number. Known keys are not loaded again. */
   setSegments(segments: readonly SearchSegment[]): void;
   search(query: Query, options: TopKOptions): TopK;
   /** Score, products and exact rank of one document. */
-  standing(query: Query, docId: number): Standing;
+  standing(query: Query, docId: number, options?: StandingOptions): Standing;
   /** Bytes held in memory. */
   readonly memoryBytes: number;
 };

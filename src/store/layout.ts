@@ -58,5 +58,6 @@ export function isSegmentFile(name: string): boolean {
 
 /** Whether a new index may be made in a folder with this name in it: what a killed `createStore` leaves. */
 export function isOurs(name: string): boolean {
+  if (/^lock\.[0-9a-f-]+\.tmp$/.test(name)) return true; // no leftover: another may be about to take the lock with it
   return [QUERY_SIDE, LOCK, `${LOCK}.break`, SEGMENTS].includes(name) || isLeftover(name);
 }

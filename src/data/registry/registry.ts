@@ -15,6 +15,6 @@ export function findCollections(name: string): readonly RegisteredCollection[] {
   const one = COLLECTIONS.find((collection) => collection.name === wanted || collection.name === `beir/${wanted}`);
   if (one) return [one];
   throw new InputError(`${name} is neither a folder nor a known collection`, {
-    hint: `known are ${COLLECTIONS.map((collection) => collection.name).join(', ')}, and the families beir and nanobeir`,
+    hint: `known are everyday (embedded), ${COLLECTIONS.map((collection) => collection.name).join(', ')}, and the families beir and nanobeir`,
   });
 }

@@ -1,0 +1,133 @@
+/** The systems that `lzero eval` can compare, by the names that people type. */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { UsageError } from '../core/index.ts';
+import type { Collection } from '../data/index.ts';
+import { type CreateIndexOptions, createIndex, type Index, openIndex } from '../engines/index.ts';
+import { fusedSystem, indexSystem, openRunFile, type System } from '../eval/index.ts';
+import { exists } from '../files/index.ts';
+import { loadModel, type Model } from '../model/index.ts';
+import type { CliContext } from './context.ts';
+import { runIndexJob } from './index-job.ts';
+
+/** A system that holds files, threads or a model. */
+export type OpenSystem = { readonly system: System; close(): Promise<void> };
+
+/** What a system is opened for. */
+export type SystemContext = {
+  readonly context: CliContext;
+  readonly collection: Collection;
+  /** Where indexes are built; those of an earlier call are used again. */
+  readonly folder: string;
+};
+
+/** How the names of systems are explained. */
+export const SYSTEM_HELP = 'bm25, bow, default, a model folder, index:DIR, run:FILE, rrf:A+B, sum:A+B';
+
+/** The embedded model; it is the bag of words. */
+const EMBEDDED_MODELS: readonly string[] = ['default', 'bow'];
+
+/** Refuses a name that stands for nothing, before hours are spent on the others. */
+export async function checkSystem(name: string): Promise<void> {
+  const { kind, rest } = readName(name);
+  if (kind === 'rrf' || kind === 'sum') {
+    const parts = rest.split('+');
+    if (parts.length < 2 || parts.includes(''))
+      throw new UsageError(`${name} joins nothing`, { hint: `name two systems: ${kind}:bm25+default` });
+    for (const part of parts) await checkSystem(part);
+  } else if (kind !== 'built' && !(await exists(rest))) throw new UsageError(`${name}: ${rest} does not exist`);
+  else if (kind === 'built' && name !== 'bm25' && !EMBEDDED_MODELS.includes(name) && !(await exists(name)))
+    throw new UsageError(`there is no system and no model folder ${name}`, { hint: `systems are ${SYSTEM_HELP}` });
+}
+
+type SystemName = { readonly kind: 'index' | 'run' | 'rrf' | 'sum' | 'built'; readonly rest: string };
+
+function readName(name: string): SystemName {
+  const [, kind, rest = name] = /^(index|run|rrf|sum):(.+)$/s.exec(name) ?? [];
+  const isKnown = kind === 'index' || kind === 'run' || kind === 'rrf' || kind === 'sum';
+  return { kind: isKnown ? kind : 'built', rest };
+}
+
+/** Opens the system that a name stands for. */
+export async function openSystem(name: string, where: SystemContext): Promise<OpenSystem> {
+  const { kind, rest } = readName(name);
+  if (kind === 'index') return await indexedSystem(name, await openIndex(rest));
+  if (kind === 'run') return { system: await openRunFile(rest, { name }), close: async () => {} };
+  if (kind !== 'built') return await fused(name, { method: kind, parts: rest.split('+') }, where);
+  return name === 'bm25' ? await builtSystem(name, where, undefined) : await modelSystem(name, where);
+}
+
+type FusedName = { readonly method: 'rrf' | 'sum'; readonly parts: readonly string[] };
+
+async function fused(name: string, { method, parts }: FusedName, where: SystemContext): Promise<OpenSystem> {
+  const opened: OpenSystem[] = [];
+  const close = async (): Promise<void> => {
+    for (const { close: closePart } of opened) await closePart();
+  };
+  try {
+    for (const part of parts) opened.push(await openSystem(part, where));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const systems = opened.map(({ system }) => system);
+  return { system: fusedSystem(name, systems, { method }), close };
+}
+
+async function modelSystem(name: string, where: SystemContext): Promise<OpenSystem> {
+  const model = await loadModel(EMBEDDED_MODELS.includes(name) ? undefined : name);
+  try {
+    return await builtSystem(name, where, model);
+  } finally {
+    await model.close();
+  }
+}
+
+/** Builds the index of a collection, or takes the one that an earlier call has built. */
+async function builtSystem(name: string, where: SystemContext, model: Model | undefined): Promise<OpenSystem> {
+  const { collection, folder } = where;
+  const identity = [name, model ? await model.identity() : 'words', await collection.fingerprint()];
+  const hash = createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 16);
+  const path = join(folder, `${collection.name.replace(/[^\w.-]+/g, '_')}-${hash}`);
+  const index = await build(path, where, model ? { model } : { kind: 'bm25' });
+  return await indexedSystem(name, index);
+}
+
+async function build(
+  path: string,
+  { context, collection }: SystemContext,
+  options: CreateIndexOptions,
+): Promise<Index> {
+  const writer = { log: false };
+  const isThere = await exists(join(path, 'manifest.json'));
+  const index = isThere
+    ? await openIndex(path, { model: options.model, writer })
+    : await createIndex(path, { ...options, writer });
+  try {
+    if (index.userState !== FINISHED) await fill(index, context, collection);
+    return index;
+  } catch (error) {
+    await index.close();
+    throw error;
+  }
+}
+
+const FINISHED = 'finished';
+
+async function fill(index: Index, context: CliContext, collection: Collection): Promise<void> {
+  const documents = collection.documents({ signal: context.signal });
+  async function* missing() {
+    for await (const document of documents) if (!index.has(document.id)) yield document;
+  }
+  const source = { documents: missing(), report: documents.report };
+  await runIndexJob(context, { index, source, state: { unfinished: 'unfinished', finished: FINISHED } });
+  await index.merge({ signal: context.signal });
+}
+
+async function indexedSystem(name: string, index: Index): Promise<OpenSystem> {
+  // It names the checksums of all files, so whatever changes in the index makes it another system.
+  const manifest = await readFile(join(index.folder, 'manifest.json'));
+  const id = `index ${createHash('sha256').update(manifest).digest('hex')}`;
+  return { system: indexSystem(index, { name, id }), close: () => index.close() };
+}

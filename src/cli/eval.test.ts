@@ -1,0 +1,187 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { lzero, lzeroJson, lzeroUntil, Scratch } from '../../test/cli/index-commands.ts';
+import { InterruptedError } from '../core/index.ts';
+import { EMBEDDED_COLLECTION } from '../data/index.ts';
+
+let scratch: Scratch;
+
+beforeEach(() => {
+  scratch = new Scratch();
+});
+afterEach(() => scratch.remove());
+
+/** A collection of two documents and two queries, of which one is answered by words. */
+function tinyCollection(name = 'tiny'): string {
+  scratch.writeLines(`${name}/corpus.jsonl`, [
+    { _id: 'd1', text: 'a bicycle chain' },
+    { _id: 'd2', text: 'a loaf of bread' },
+  ]);
+  scratch.writeLines(`${name}/queries.jsonl`, [
+    { _id: 'd1', text: 'bicycle' }, // has the id of its answer, as in ArguAna
+    { _id: 'q2', text: 'something to eat' },
+  ]);
+  scratch.write(`${name}/qrels/test.tsv`, 'query-id\tcorpus-id\tscore\nd1\td1\t1\nq2\td2\t1\n');
+  return scratch.path(name);
+}
+
+describe('lzero eval', () => {
+  it('measures BM25, the embedded model and their fusion, in the fields that are documented', async () => {
+    const systems = ['bm25', 'default', 'rrf:bm25+default'];
+    const report = await lzeroJson('eval', 'everyday', ...systems.flatMap((name) => ['--system', name]));
+    expect(report).toMatchObject({ schemaVersion: 1 });
+    const [{ name, split, numQueries, numDocs, rows }] = report.collections;
+    expect({ name, split, numQueries, numDocs }).toEqual({
+      name: 'everyday',
+      split: 'test',
+      numQueries: 156,
+      numDocs: 241,
+    });
+    expect(rows.map(({ system }: { system: string }) => system)).toEqual(systems);
+    for (const metric of ['ndcg@10', 'mrr@10', 'recall@100']) {
+      expect(rows[0][metric]).toBeGreaterThan(0.3);
+      expect(rows[0][metric]).toBeLessThan(0.8); // most queries share few words with their answers
+    }
+    expect(rows[1]).toMatchObject({
+      flops: expect.any(Number),
+      docLen: expect.any(Number),
+      queryLen: expect.any(Number),
+    });
+    expect(report.averages.map(({ system }: { system: string }) => system)).toEqual(systems);
+  });
+
+  it('compares BM25 with the embedded model unless told, as a table', async () => {
+    const { stdout } = await lzero('eval', tinyCollection());
+    expect(stdout).toMatch(
+      /^tiny \(test\): 2 queries, 2 documents\nsystem +ndcg@10 .*\nbm25 +0\.5000 .*\ndefault +0\.5000 /,
+    );
+  });
+
+  it('drops the document of the query where asked', async () => {
+    const collection = tinyCollection();
+    const ndcg = async (...argv: string[]): Promise<number> =>
+      (await lzeroJson('eval', collection, '--system', 'bm25', ...argv)).collections[0].rows[0]['ndcg@10'];
+    expect(await ndcg()).toBe(0.5);
+    expect(await ndcg('--drop-identical-ids')).toBe(0);
+  });
+
+  it('averages over several collections', async () => {
+    const report = await lzeroJson('eval', tinyCollection('one'), tinyCollection('two'), '--system', 'bm25');
+    expect(report.collections).toHaveLength(2);
+    expect(report.averages).toMatchObject([{ system: 'bm25', 'ndcg@10': 0.5, averageRank: 1 }]);
+  });
+
+  it('writes Markdown, CSV, values of every query, and a page that needs nothing else', async () => {
+    const collection = tinyCollection();
+    const [html, csv] = [scratch.path('report.html'), scratch.path('queries.csv')];
+    const argv = ['eval', collection, '--system', 'bm25', '--system', 'bow'];
+    const markdown = await lzero(...argv, '--format', 'markdown', '--html', html, '--per-query', csv);
+    expect(markdown.stdout).toMatch(/\| *bm25 *\|/);
+    expect(markdown.stderr).toContain(`wrote ${html}`);
+    expect((await lzero(...argv, '--format', 'csv')).stdout).toMatch(
+      /^collection,split,queries,documents,system,ndcg@10,/,
+    );
+    expect(readFileSync(csv, 'utf8').split('\r\n').slice(0, 3)).toEqual([
+      'collection,split,query,system,ndcg@10,mrr@10,recall@100',
+      'tiny,test,d1,bm25,1,1,1',
+      'tiny,test,d1,bow,1,1,1',
+    ]);
+    const page = readFileSync(html, 'utf8');
+    expect(page).toContain('something to eat');
+    expect(page).toContain('a bicycle chain');
+    expect(page).not.toMatch(/(?:src|href)="https?:/);
+  });
+
+  it('shows the table also where a file cannot be written', async () => {
+    const { exitCode, stdout, stderr } = await lzero(
+      'eval',
+      tinyCollection(),
+      '--html',
+      scratch.path('no/such/report.html'),
+    );
+    expect([exitCode, stdout, stderr]).toEqual([
+      1,
+      expect.stringContaining('bm25'),
+      expect.stringContaining('error[OUTPUT]'),
+    ]);
+  });
+
+  it('measures an index and a run file', async () => {
+    const collection = tinyCollection();
+    const index = scratch.path('my.index');
+    await lzeroJson('index', collection, '-o', index, '--bm25');
+    const run = scratch.write('run.trec', 'q2 Q0 d2 1 3.5 mine\nd1 Q0 d1 1 2.5 mine\n');
+    const { collections } = await lzeroJson('eval', collection, '--system', `index:${index}`, '--system', `run:${run}`);
+    expect(collections[0].rows).toMatchObject([
+      { system: `index:${index}`, 'ndcg@10': 0.5 },
+      { system: `run:${run}`, 'ndcg@10': 1 },
+    ]);
+    expect(collections[0].rows[1]).not.toHaveProperty('flops');
+  });
+
+  describe('with --run-dir', () => {
+    const runs = () => scratch.path('runs');
+    const argv = (collection: string) => ['eval', collection, '--run-dir', runs()];
+    const modified = (): number[] => ['bm25', 'default'].map((name) => statSync(runOf(name)).mtimeMs);
+    const runOf = (name: string): string => join(runs(), 'runs/tiny.test', `${name}.trec`);
+
+    it('takes indexes and runs of an earlier call', async () => {
+      const collection = tinyCollection();
+      const first = await lzero(...argv(collection));
+      expect(readFileSync(runOf('bm25'), 'utf8')).toMatch(/^d1 Q0 d1 1 /);
+      const before = modified();
+      const second = await lzero(...argv(collection));
+      expect(second.stdout).toBe(first.stdout);
+      expect(second.stderr).toContain('tiny, bm25: the run of an earlier call');
+      expect(second.stderr).not.toContain('indexing');
+      expect(modified()).toEqual(before);
+      expect(readdirSync(join(runs(), 'indexes'))).toHaveLength(2);
+    });
+
+    it('searches again where the collection or an index has changed', async () => {
+      const collection = tinyCollection();
+      const index = scratch.path('my.index');
+      await lzeroJson('index', collection, '-o', index, '--bm25');
+      const ndcg = async (): Promise<number> =>
+        (await lzeroJson(...argv(collection), '--system', `index:${index}`)).collections[0].rows[0]['ndcg@10'];
+      expect(await ndcg()).toBe(0.5);
+      await lzeroJson('add', index, scratch.writeLines('more.jsonl', [{ _id: 'd2', text: 'eat a loaf' }]));
+      expect(await ndcg()).toBe(1);
+      scratch.write('tiny/qrels/test.tsv', 'query-id\tcorpus-id\tscore\nd1\td2\t1\n');
+      expect(await ndcg()).toBe(0);
+    });
+  });
+
+  it('interrupted says how the work would have been kept', async () => {
+    const controller = new AbortController();
+    controller.abort(new InterruptedError());
+    const collection = tinyCollection();
+    const bare = await lzeroUntil(controller.signal, 'eval', collection);
+    expect(bare).toMatchObject({ exitCode: 130, stderr: expect.stringContaining('hint: with --run-dir') });
+    const kept = await lzeroUntil(controller.signal, 'eval', collection, '--run-dir', scratch.path('runs'));
+    expect(kept.exitCode).toBe(130);
+    expect((await lzero('eval', collection, '--run-dir', scratch.path('runs'))).exitCode).toBe(0);
+  });
+
+  it.each([
+    [['--system', 'bm52'], 2, 'no system and no model folder bm52'],
+    [['--system', 'rrf:bm25'], 2, 'name two systems: rrf:bm25+default'],
+    [['--system', 'rrf:bm25+bm52'], 2, 'no system and no model folder bm52'],
+    [['--system', 'run:nowhere.trec'], 2, 'nowhere.trec does not exist'],
+    [['--system', 'bm25', '--system', 'bm25'], 2, 'named twice'],
+    [['--metric', 'ndgc@10'], 2, 'ndgc@10'],
+    [['--split', 'dev'], 1, 'no judgements for split dev'],
+  ])('refuses %j', async (argv, expected, words) => {
+    const { exitCode, stderr } = await lzero('eval', EMBEDDED_COLLECTION, ...argv);
+    expect([exitCode, stderr]).toEqual([expected, expect.stringContaining(words)]);
+  });
+
+  it('names the collections it knows where it is asked for another', async () => {
+    const { exitCode, stderr } = await lzero('eval', 'no-such-collection');
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(/no-such-collection.*\nhint: .*everyday.*beir\/scifact/),
+    ]);
+  });
+});

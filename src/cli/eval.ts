@@ -1,0 +1,270 @@
+/** `lzero eval`: several collections × several systems, measured as trec_eval and the paper do, compared and reported. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command, Option } from 'commander';
+import { InterruptedError, UsageError } from '../core/index.ts';
+import {
+  type Collection,
+  cacheFolder,
+  type Document,
+  EMBEDDED_COLLECTION,
+  fetchCollection,
+  findCollections,
+  openCollection,
+  type Run,
+  rankHits,
+} from '../data/index.ts';
+import {
+  buildReport,
+  depthOf,
+  type EvalReport,
+  evaluateRun,
+  type MeasuredCollection,
+  parseMetric,
+  type QueryDetail,
+  queryDetails,
+  RunStore,
+  renderCsv,
+  renderHtml,
+  renderMarkdown,
+  renderPerQueryCsv,
+  renderText,
+  reportJson,
+  runSystem,
+  type System,
+  TABLE_METRICS,
+} from '../eval/index.ts';
+import { exists, writeFileAtomically } from '../files/index.ts';
+import type { CliContext } from './context.ts';
+import { checkSystem, type OpenSystem, openSystem, SYSTEM_HELP } from './eval-systems.ts';
+import { packageVersion, withExamples } from './program.ts';
+
+type EvalCommandOptions = {
+  readonly system: readonly string[];
+  readonly split?: string;
+  readonly runDir?: string;
+  readonly metric: readonly string[];
+  readonly dropIdenticalIds?: boolean;
+  readonly format: 'text' | 'markdown' | 'csv';
+  readonly html?: string;
+  readonly perQuery?: string;
+};
+
+/** The embedded collection's name on the command line. */
+const EMBEDDED = 'everyday';
+/** Hits that a page shows of each query and system. */
+const SHOWN_HITS = 5;
+const DEFAULT_SYSTEMS: readonly string[] = ['bm25', 'default'];
+
+/** The `eval` command. */
+export function evalCommand(context: CliContext): Command {
+  const command = new Command('eval')
+    .description('measure systems on test collections: NDCG@10, MRR@10, Recall@100, FLOPS, lengths, significance')
+    .argument(
+      '<collections...>',
+      `BEIR folders, names to fetch (beir/scifact, nanobeir), or ${EMBEDDED}, which is embedded`,
+    )
+    .option('--system <name>', `${SYSTEM_HELP}; repeat to compare`, addName, DEFAULT_SYSTEMS)
+    .option('--split <name>', 'which judgements (default: test)')
+    .option('--run-dir <folder>', 'keep indexes and TREC run files here; a second call goes on where the first stopped')
+    .option('-m, --metric <names>', 'metrics, between commas; the first is compared', addMetrics, TABLE_METRICS)
+    .option('--drop-identical-ids', 'a query must not find the document of its own id (default: by the collection)')
+    .option('--no-drop-identical-ids', 'it may')
+    .addOption(new Option('--format <name>', 'of the table').choices(['text', 'markdown', 'csv']).default('text'))
+    .option('--html <file>', 'write the report as one self-contained page')
+    .option('--per-query <file>', 'write the values of every query as CSV')
+    .action((collections: string[], options: EvalCommandOptions) => evaluate(context, collections, options));
+  return withExamples(command, {
+    [`lzero eval ${EMBEDDED}`]: 'the embedded collection: BM25 and the embedded model',
+    'lzero eval ./scifact --system bm25 --system ./my-model --run-dir runs': 'your model against BM25',
+    'lzero eval ./scifact --system bm25 --system rrf:bm25+./my-model --html report.html': 'a hybrid, as a page',
+    'lzero eval beir/nfcorpus --system index:my.index': 'fetched, checked, kept in the cache',
+  });
+}
+
+function addName(name: string, before: readonly string[]): string[] {
+  return before === DEFAULT_SYSTEMS ? [name] : [...before, name];
+}
+
+function addMetrics(text: string, before: readonly string[]): string[] {
+  const names = text.split(',').map((name) => name.trim());
+  for (const name of names) parseMetric(name);
+  return before === TABLE_METRICS ? names : [...before, ...names];
+}
+
+async function evaluate(context: CliContext, names: readonly string[], options: EvalCommandOptions): Promise<void> {
+  const repeated = options.system.find((name, i) => options.system.indexOf(name) !== i);
+  if (repeated !== undefined) throw new UsageError(`the system ${repeated} is named twice`);
+  for (const name of options.system) await checkSystem(name);
+  const scratch = options.runDir === undefined ? await mkdtemp(join(tmpdir(), 'lzero-eval-')) : undefined;
+  try {
+    const folder = options.runDir ?? scratch ?? '';
+    const collections: MeasuredCollection[] = [];
+    for (const name of names)
+      for (const source of await sourcesOf(context, name))
+        collections.push(await measure(context, source, { folder, options }));
+    await write(context, buildReport({ collections, provenance: provenanceOf(names, options) }), options);
+  } catch (error) {
+    if (scratch === undefined || !context.signal.aborted) throw error;
+    throw new InterruptedError('interrupted', { hint: 'with --run-dir the next call goes on', cause: error });
+  } finally {
+    if (scratch !== undefined) await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+// ---- collections
+
+type CollectionSource = { readonly folder: string; readonly split?: string; readonly dropIdenticalIds: boolean };
+
+/** A folder, the embedded collection, or whatever the registry has under this name, fetched. */
+async function sourcesOf(context: CliContext, name: string): Promise<CollectionSource[]> {
+  if (await exists(name)) return [{ folder: name, dropIdenticalIds: false }];
+  if (name === EMBEDDED) return [{ folder: EMBEDDED_COLLECTION, dropIdenticalIds: false }];
+  const entries = findCollections(name);
+  const cache = cacheFolder(context.env, homedir());
+  const sources: CollectionSource[] = [];
+  for (const entry of entries) {
+    const { folder } = await fetchCollection(entry, { cache, signal: context.signal, progress: context.progress() });
+    sources.push({ folder, split: entry.split, dropIdenticalIds: entry.dropIdenticalIds });
+  }
+  return sources;
+}
+
+// ---- measuring
+
+type Measuring = { readonly folder: string; readonly options: EvalCommandOptions };
+
+async function measure(context: CliContext, source: CollectionSource, how: Measuring): Promise<MeasuredCollection> {
+  const { folder, options } = how;
+  const { logger, signal } = context;
+  const split = options.split ?? source.split;
+  const collection = await openCollection(source.folder, { split, logger, signal });
+  const dropIdenticalIds = options.dropIdenticalIds ?? source.dropIdenticalIds;
+  const opened: OpenSystem[] = [];
+  try {
+    for (const name of options.system)
+      opened.push(await openSystem(name, { context, collection, folder: join(folder, 'indexes') }));
+    const systems = opened.map(({ system }) => system);
+    return await measureSystems(context, collection, { systems, dropIdenticalIds, ...how });
+  } finally {
+    for (const { close } of opened) await close();
+  }
+}
+
+type SystemsToMeasure = Measuring & { readonly systems: readonly System[]; readonly dropIdenticalIds: boolean };
+
+async function measureSystems(
+  context: CliContext,
+  collection: Collection,
+  { systems, dropIdenticalIds, folder, options }: SystemsToMeasure,
+): Promise<MeasuredCollection> {
+  const k = depthOf(options.metric, { dropIdenticalIds });
+  const store = options.runDir === undefined ? undefined : new RunStore(join(folder, 'runs'));
+  const runs = [];
+  for (const system of systems) runs.push({ system, ...(await answer(context, collection, { system, k, store })) });
+  const evaluated = runs.map(({ system, run, costs }) => ({
+    system: system.name,
+    costs,
+    evaluation: evaluateRun(run, collection.qrels, {
+      metrics: options.metric,
+      averageOver: 'judged',
+      dropIdenticalIds,
+    }),
+  }));
+  const texts = options.html === undefined ? undefined : await textsOf(collection, runs);
+  const details: QueryDetail[] = [];
+  if (texts) {
+    const sources = { collection, systems: runs, documentOf: (id: string) => texts.get(id), dropIdenticalIds };
+    for await (const detail of queryDetails(sources, { numHits: SHOWN_HITS })) details.push(detail);
+  }
+  return {
+    name: collection.name,
+    split: collection.split,
+    numDocs: await countDocuments(collection),
+    systems: evaluated,
+    details,
+  };
+}
+
+type Asked = { readonly system: System; readonly k: number; readonly store: RunStore | undefined };
+
+async function answer(context: CliContext, collection: Collection, { system, k, store }: Asked) {
+  const progress = context.progress();
+  progress.start({
+    label: `${collection.name}, ${system.name}`,
+    unit: 'queries',
+    total: collection.queries.length,
+    done: 0,
+  });
+  try {
+    const versions = { lzero: packageVersion() };
+    const onProgress = (numDone: number): void => progress.update(numDone);
+    const answered = await runSystem(system, collection, { k, store, versions, signal: context.signal, onProgress });
+    if (answered.reused) context.logger.info(`${collection.name}, ${system.name}: the run of an earlier call`);
+    return answered;
+  } finally {
+    progress.stop();
+  }
+}
+
+async function countDocuments(collection: Collection): Promise<number> {
+  let count = 0;
+  for await (const _ of collection.documents()) count++;
+  return count;
+}
+
+/** Texts of documents that a page shows: the best of those found, and those judged. */
+async function textsOf(collection: Collection, runs: readonly { readonly run: Run }[]): Promise<Map<string, Document>> {
+  const wanted = new Set([...collection.qrels.values()].flatMap((judged) => [...judged.keys()]));
+  for (const { run } of runs)
+    for (const hits of run.values()) // one more, where the query's own document is dropped
+      for (const { id } of rankHits(hits).slice(0, SHOWN_HITS + 1)) wanted.add(id);
+  const texts = new Map<string, Document>();
+  for await (const document of collection.documents()) if (wanted.has(document.id)) texts.set(document.id, document);
+  return texts;
+}
+
+// ---- reports
+
+function provenanceOf(names: readonly string[], options: EvalCommandOptions): EvalReport['provenance'] {
+  const systems = options.system.map((name) => `--system ${name}`);
+  const split = options.split === undefined ? [] : [`--split ${options.split}`];
+  return {
+    command: ['lzero eval', ...names, ...systems, ...split].join(' '),
+    versions: { lzero: packageVersion(), node: process.version },
+    configuration: {
+      metrics: options.metric.join(', '),
+      dropIdenticalIds: options.dropIdenticalIds ?? 'by collection',
+    },
+  };
+}
+
+async function write(context: CliContext, report: EvalReport, options: EvalCommandOptions): Promise<void> {
+  const { stdout, logger } = context;
+  // The table first: it shall not be lost where a file cannot be written.
+  if (context.options.json) await stdout.writeJson(reportJson(report));
+  else await stdout.write(`${render(context, report, options.format).trimEnd()}\n`);
+  const files = [
+    [options.html, renderHtml],
+    [options.perQuery, renderPerQueryCsv],
+  ] as const;
+  for (const [path, renderFile] of files) {
+    if (path === undefined) continue;
+    await writeFileAtomically(path, renderFile(report));
+    logger.info(`wrote ${path}`);
+  }
+}
+
+function render({ colour }: CliContext, report: EvalReport, format: EvalCommandOptions['format']): string {
+  switch (format) {
+    case 'text':
+      return renderText(report, { colour });
+    case 'markdown':
+      return renderMarkdown(report);
+    case 'csv':
+      return renderCsv(report);
+    default:
+      return format satisfies never;
+  }
+}

@@ -1,0 +1,167 @@
+/** Commands that change an index or look into it: add, delete, merge, stats, verify. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { hitsOf, lzero, lzeroJson, Scratch } from '../../test/cli/index-commands.ts';
+import { goldenFolder } from '../../test/golden/model/fixtures.ts';
+
+let scratch: Scratch;
+let index: string;
+
+beforeEach(async () => {
+  scratch = new Scratch();
+  index = scratch.path('my.index');
+  const documents = [
+    { _id: 'bread', text: 'flour and water' },
+    { _id: 'chain', text: 'oil the chain' },
+  ];
+  await lzeroJson('index', scratch.writeLines('corpus.jsonl', documents), '-o', index);
+});
+afterEach(() => scratch.remove());
+
+const ids = async (query: string, ...argv: string[]): Promise<string[]> =>
+  (await hitsOf(index, query, ...argv)).map(([id]) => id);
+
+describe('lzero add', () => {
+  it('adds documents with the model of the index, and replaces those of the same id', async () => {
+    const more = scratch.writeLines('more.jsonl', [
+      { _id: 'bread', text: 'salt' },
+      { _id: 'tyre', text: 'a flat tyre' },
+    ]);
+    expect(await lzeroJson('add', index, more)).toMatchObject({ documents: 3, added: 2, replaced: 1 });
+    expect([await ids('flour'), await ids('salt'), await ids('tyre')]).toEqual([[], ['bread'], ['tyre']]);
+  });
+
+  it('takes stored vectors', async () => {
+    const vectors = scratch.writeLines('vectors.jsonl', [{ _id: 'new', vector: { flour: 1 } }]);
+    expect(await lzeroJson('add', index, '--vectors', vectors)).toMatchObject({ documents: 3 });
+    expect(await ids('flour')).toEqual(['bread', 'new']);
+  });
+
+  it('of pages encodes changed ones, and deletes none', async () => {
+    const page = scratch.write('docs/a.md', '# Walrus\n\nA walrus.');
+    scratch.write('docs/b.md', '# Narwhal\n\nA narwhal.');
+    expect((await lzeroJson('add', index, scratch.path('docs'))).pages).toEqual({ changed: 2, unchanged: 0 });
+    writeFileSync(page, '# Walrus\n\nAnother walrus.');
+    expect((await lzeroJson('add', index, scratch.path('docs'))).pages).toEqual({ changed: 1, unchanged: 1 });
+    expect(await ids('narwhal')).toEqual(['b.md']);
+    expect(await ids('flour')).toEqual(['bread']);
+  });
+
+  it('drops the parts of a document that is added again, shorter', async () => {
+    const text = Array.from({ length: 6 }, () => 'many words of a long paragraph '.repeat(10)).join('\n\n');
+    await lzeroJson('add', index, scratch.writeLines('long.jsonl', [{ _id: 'long', text }]), '--chunk', '64');
+    expect((await ids('paragraph', '--parts')).length).toBeGreaterThan(3);
+    await lzeroJson('add', index, scratch.writeLines('long.jsonl', [{ _id: 'long', text: 'a paragraph' }]));
+    expect(await ids('paragraph', '--parts')).toEqual(['long']);
+  });
+
+  it('refuses another model, and vectors for words', async () => {
+    const corpus = scratch.path('corpus.jsonl');
+    const other = ['--model', goldenFolder('tied'), '--idf', 'none'];
+    expect(await lzero('add', index, corpus, ...other)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/was made with the model default; .*tied is another\nhint: /),
+    });
+    const words = scratch.path('words.index');
+    await lzeroJson('index', corpus, '-o', words, '--bm25');
+    const vectors = scratch.writeLines('vectors.jsonl', [{ _id: 'x', vector: { cat: 1 } }]);
+    expect(await lzero('add', words, '--vectors', vectors)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('a BM25 index takes words'),
+    });
+    expect((await lzeroJson('add', words, corpus)).replaced).toBe(2);
+  });
+
+  it('does not guess the model of vectors that came without one', async () => {
+    const vectors = scratch.writeLines('vectors.jsonl', [{ _id: 'x', vector: { cat: 1 } }]);
+    const unnamed = scratch.path('unnamed.index');
+    await lzeroJson('index', '--vectors', vectors, '-o', unnamed);
+    expect(await lzero('add', unnamed, scratch.path('corpus.jsonl'))).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/a model that it does not know\nhint: .*--vectors/),
+    });
+  });
+
+  it('keeps what came before a bad line', async () => {
+    const lines = Array.from({ length: 600 }, (_, i) => `${JSON.stringify({ _id: `n${i}`, text: 'tide' })}\n`).join('');
+    expect((await lzero('add', index, scratch.write('bad.jsonl', `${lines}not json\n`))).exitCode).toBe(1);
+    expect((await lzeroJson('stats', index)).numDocs).toBe(2 + 512); // whole groups
+  });
+});
+
+describe('lzero delete', () => {
+  it('deletes documents and pages, and names what it did not find', async () => {
+    scratch.write('docs/a.md', '# Walrus\n\nA walrus.');
+    await lzeroJson('add', index, scratch.path('docs'));
+    const { exitCode, stderr } = await lzero('delete', index, 'bread', 'a.md', 'nobody');
+    expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/not in .*: nobody\n.*deleted 2: bread, a\.md\n/)]);
+    expect([await ids('flour'), await ids('walrus'), await ids('oil')]).toEqual([[], [], ['chain']]);
+  });
+
+  it('with --dry-run only says what it would delete', async () => {
+    expect(await lzeroJson('delete', index, 'bread', 'bread', 'nobody', '--dry-run')).toEqual({
+      schemaVersion: 1,
+      deleted: ['bread'],
+      unknown: ['nobody'],
+      dryRun: true,
+    });
+    expect(await ids('flour')).toEqual(['bread']);
+  });
+
+  it('refuses ids of which none is there, with exit code 2', async () => {
+    expect(await lzero('delete', index, 'nobody')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('has no document "nobody"'),
+    });
+  });
+});
+
+describe('lzero merge and stats', () => {
+  it('make one segment of several, without what was deleted', async () => {
+    await lzeroJson('add', index, scratch.writeLines('more.jsonl', [{ _id: 'tyre', text: 'a flat tyre' }]));
+    await lzeroJson('delete', index, 'bread');
+    const before = await lzeroJson('stats', index);
+    expect(before).toMatchObject({ schemaVersion: 1, kind: 'sparse', numDocs: 2, numDeleted: 1, numSegments: 2 });
+    const scores = await hitsOf(index, 'oil a flat tyre');
+    expect(await lzeroJson('merge', index)).toMatchObject({ segments: { before: 2, after: 1 }, dropped: 1 });
+    expect(await lzeroJson('stats', index)).toMatchObject({ numDocs: 2, numDeleted: 0, numSegments: 1 });
+    expect(await hitsOf(index, 'oil a flat tyre')).toEqual(scores);
+  });
+
+  it('stats shows what an index holds', async () => {
+    const { stdout } = await lzero('stats', index);
+    expect(stdout).toMatch(/^kind +learned sparse vectors\ndocuments +2\nsegments +1\n/);
+    expect(stdout).toMatch(/\nmodel +default \([0-9a-f]{12}\)\nfields +none\n/);
+  });
+});
+
+describe('lzero verify', () => {
+  it('finds an index whole', async () => {
+    expect(await lzeroJson('verify', index)).toMatchObject({ schemaVersion: 1, ok: true, numDocs: 2, faults: [] });
+    expect((await lzero('verify', index)).stderr).toContain('is whole: 2 documents');
+  });
+
+  it('names the file in which a byte was flipped, and ends with exit code 1', async () => {
+    for (const name of readdirSync(join(index, 'segments'))) {
+      const file = join(index, 'segments', name);
+      const bytes = readFileSync(file);
+      const damaged = Uint8Array.from(bytes);
+      damaged[damaged.length >> 1] ^= 4;
+      writeFileSync(file, damaged);
+      const { exitCode, stdout, stderr } = await lzero('verify', index);
+      expect([exitCode, stdout, stderr]).toEqual([
+        1,
+        expect.stringContaining(`${file}: `),
+        expect.stringContaining('fault'),
+      ]);
+      writeFileSync(file, bytes);
+    }
+    expect((await lzero('verify', index)).exitCode).toBe(0);
+  });
+
+  it('says what is missing where there is no index', async () => {
+    const { exitCode, stdout } = await lzero('verify', scratch.folder);
+    expect([exitCode, stdout]).toEqual([1, expect.stringContaining('is not an index')]);
+  });
+});

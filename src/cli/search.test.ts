@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hitsOf, lzero, lzeroJson, Scratch } from '../../test/cli/index-commands.ts';
+import { EMBEDDED_COLLECTION, openCollection, type Query } from '../data/index.ts';
+import { createIndex, type Product } from '../engines/index.ts';
+
+let scratch: Scratch;
+let index: string;
+let bm25: string;
+
+beforeAll(async () => {
+  scratch = new Scratch();
+  index = scratch.path('my.index');
+  bm25 = scratch.path('bm25.index');
+  const hostile = { _id: 'hostile\u001b[2J', text: 'gizmo \u001b[31m red \u0007 text\nsecond line' };
+  const page = [
+    { id: 'page#0', page: 'page', chunk: 0, title: 'Page', text: 'of an emperor' },
+    { id: 'page#1', page: 'page', chunk: 1, title: 'Page', text: 'of an emperor and a dynasty' },
+  ];
+  const collection = await openCollection(EMBEDDED_COLLECTION);
+  for (const [folder, kind] of [[index, 'sparse'] as const, [bm25, 'bm25'] as const]) {
+    const made = await createIndex(folder, { kind });
+    await made.add(collection.documents());
+    await made.add([{ id: hostile._id, text: hostile.text }, ...page]);
+    await made.commit();
+    await made.close();
+  }
+});
+afterAll(() => scratch.remove());
+
+const QUERY = 'cat scratching the sofa';
+
+describe('lzero search, of one query', () => {
+  it('answers in the fields that are documented, and no others', async () => {
+    const answer = await lzeroJson('search', index, QUERY, '-k', '2', '--explain');
+    expect(Object.keys(answer)).toEqual(['schemaVersion', 'query', 'tookMs', 'terms', 'hits']);
+    expect(answer).toMatchObject({ schemaVersion: 1, query: QUERY });
+    expect(answer.terms.map(({ token }: { token: string }) => token)).toEqual(['cat', 'scratching', 'the', 'sofa']);
+    expect(answer.hits).toHaveLength(2);
+    const [best] = answer.hits;
+    expect(Object.keys(best)).toEqual(['rank', 'id', 'score', 'title', 'text', 'explain']);
+    expect(best).toMatchObject({ rank: 1, id: 'cat-1', title: 'Cats scratching furniture' });
+    expect(Object.keys(best.explain[0])).toEqual(['token', 'queryWeight', 'docWeight', 'product']);
+    const sum = best.explain.reduce((total: number, { product }: Product) => total + product, 0);
+    expect(sum).toBeCloseTo(best.score, 9);
+  });
+
+  it('gives ten hits unless told, and no explanation unless asked', async () => {
+    const { hits } = await lzeroJson('search', index, 'the best way');
+    expect(hits).toHaveLength(10);
+    expect(hits[0].explain).toBeUndefined();
+  });
+
+  it('shows rank, score, title, id and a passage with the words; with --explain products', async () => {
+    const { stdout } = await lzero('search', index, QUERY, '-k', '1', '--explain');
+    const [first, id, passage, product] = stdout.split('\n');
+    expect(first).toMatch(/^ {2}1\. 15\.\d{3} {2}Cats scratching furniture$/);
+    expect(id).toBe('     cat-1');
+    expect(passage).toContain('sofa');
+    expect(product).toMatch(/^ +7\.962 = 7\.962 × 1\.000 {2}scratching$/);
+    expect(stdout).toMatch(/\n1 hit in \d+\.\d ms\n$/);
+  });
+
+  it('shows the beginning of a document that BM25 found', async () => {
+    const { stdout } = await lzero('search', bm25, 'scratching sofas', '-k', '1');
+    expect(stdout).toMatch(/Cats scratching furniture\n {5}cat-1\n {5}\S.* …\n/);
+  });
+
+  it.each([() => index, () => bm25])('lets no control character of a document reach the terminal', async (folder) => {
+    const { stdout } = await lzero('search', folder(), 'gizmo');
+    expect(stdout).toContain('red');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+  });
+
+  it('says why there are no hits', async () => {
+    expect((await lzero('search', index, 'parliament')).stdout).toBe('no hits for parliament\n');
+    expect((await lzero('search', bm25, 'the')).stdout).toBe('no hits: the query has no terms that the index knows\n');
+  });
+
+  it('takes a vector instead of words', async () => {
+    const { hits, query } = await lzeroJson('search', index, '--vector', '{"sofa": 2, "cat": 1}', '-k', '3');
+    expect(query).toEqual({ sofa: 2, cat: 1 });
+    expect(hits[0].score).toBeCloseTo(2, 1); // sofa, or two words of weight 1
+    expect(await lzero('search', index, '--vector', '{"qzxw": 1}')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('qzxw'),
+    });
+    expect(await lzero('search', bm25, '--vector', '{"sofa": 1}')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('BM25'),
+    });
+  });
+
+  it('finds a page once, by its best part, or with --parts its parts', async () => {
+    expect((await hitsOf(index, 'emperor dynasty')).map(([id]) => id)).toEqual(['page']);
+    expect((await hitsOf(index, 'emperor dynasty', '--parts')).map(([id]) => id)).toEqual(['page#1', 'page#0']);
+  });
+
+  it.each([['--lean'], ['--workers', '2'], ['--lean', '--workers', '2']])(
+    'answers the same with %s %s',
+    async (...argv) => {
+      expect(await hitsOf(index, QUERY, ...argv)).toEqual(await hitsOf(index, QUERY));
+      expect(await hitsOf(bm25, QUERY, ...argv)).toEqual(await hitsOf(bm25, QUERY));
+    },
+  );
+});
+
+describe('lzero search, of many queries', () => {
+  let queries: string;
+  let texts: readonly Query[];
+
+  beforeAll(async () => {
+    texts = (await openCollection(EMBEDDED_COLLECTION)).queries.slice(0, 20);
+    queries = scratch.writeLines(
+      'queries.jsonl',
+      texts.map(({ id, text }) => ({ _id: id, text })),
+    );
+  });
+
+  it('writes a TREC run, the same on one thread and on two', async () => {
+    const { exitCode, stdout, stderr } = await lzero('search', index, '--queries', queries, '-k', '5', '--tag', 'mine');
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('answered 20 queries')]);
+    const [first] = await hitsOf(index, texts[0].text, '-k', '1');
+    expect(stdout.split('\n')[0]).toBe(`${texts[0].id} Q0 ${first[0]} 1 ${first[1]} mine`);
+    const many = await lzero('search', index, '--queries', queries, '-k', '5', '--tag', 'mine', '--workers', '2');
+    expect(many.stdout).toBe(stdout);
+  });
+
+  it('writes the run to a file, once', async () => {
+    const run = scratch.path('run.trec');
+    const argv = ['search', index, '--queries', queries, '-o', run];
+    expect((await lzero(...argv)).exitCode).toBe(0);
+    const lines = readFileSync(run, 'utf8').trimEnd().split('\n');
+    expect(new Set(lines.map((line) => line.split(' ')[0])).size).toBe(20);
+    expect(lines.length).toBeGreaterThan(20 * 100); // -k is 1000 here
+    expect(await lzero(...argv)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--force') });
+    expect((await lzero(...argv, '--force')).exitCode).toBe(0);
+  });
+
+  it('with --json prints one answer a line, also from lines of text and from vectors', async () => {
+    const lines = scratch.write('queries.txt', `${QUERY}\n\ntides\n`);
+    const vectors = scratch.writeLines('vectors.jsonl', [{ _id: 'v', vector: { sofa: 2 } }]);
+    const answers = async (file: string) =>
+      (await lzero('search', index, '--queries', file, '--json', '-k', '1')).stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    const [one, two] = await answers(lines);
+    expect(one).toMatchObject({ schemaVersion: 1, id: '1', query: QUERY, hits: [{ rank: 1, id: 'cat-1' }] });
+    expect(two).toMatchObject({ id: '3', query: 'tides' });
+    const [vector] = await answers(vectors);
+    expect(vector).toMatchObject({ id: 'v', query: { sofa: 2 }, terms: [{ token: 'sofa', weight: 2 }] });
+    expect(vector.hits[0].text).toContain('sofa');
+  });
+
+  it('names a bad line, or counts it with --skip-bad', async () => {
+    const bad = scratch.write('bad.jsonl', '{"_id": "a", "text": "sofa"}\nnot json\n');
+    expect(await lzero('search', index, '--queries', bad)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(`${bad}:2:`),
+    });
+    const { exitCode, stderr } = await lzero('search', index, '--queries', bad, '--skip-bad');
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('1 bad lines were left out')]);
+  });
+});
+
+describe('lzero search refuses', () => {
+  it.each([
+    [[], 'give a query, --vector or --queries'],
+    [['words', '--vector', '{}'], 'give a query, --vector or --queries'],
+    [['words', '-o', 'run.trec'], '-o is for the run of --queries'],
+    [['--queries', 'q.txt', '--explain'], 'add --json'],
+    [['words', '-k', '10001'], 'k is a whole number from 1 to 10000'],
+    [['words', '--filter', '[]'], 'expected an object'],
+    [['--vector', '{"a": "b"}'], 'expected an object of weights'],
+  ])('%j with exit code 2', async (argv, words) => {
+    const { exitCode, stderr } = await lzero('search', index, ...argv);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(words)]);
+  });
+
+  it('a folder that is not an index', async () => {
+    expect(await lzero('search', scratch.folder, 'words')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('is not an index'),
+    });
+  });
+});

@@ -1,0 +1,196 @@
+/** `lzero search`: the best documents for a query, or a run over many queries. No model is loaded. */
+import { Command, InvalidArgumentError } from 'commander';
+import { parseJson, UsageError } from '../core/index.ts';
+import { formatRun, type Query, readQueries, writeLines } from '../data/index.ts';
+import type { EngineQuery, Index, IndexSearchOptions, SearchAnswer } from '../engines/index.ts';
+import type { Filter } from '../search/index.ts';
+import type { CliContext } from './context.ts';
+import { formatCount, formatDuration, formatRate } from './format.ts';
+import { parseFilter, withIndex } from './index-options.ts';
+import { positiveInteger } from './model-options.ts';
+import { SCHEMA_VERSION } from './output.ts';
+import { withExamples } from './program.ts';
+import { showAnswer } from './show-answer.ts';
+import { reportSkipped } from './skipped.ts';
+
+type SearchCommandOptions = {
+  readonly k?: number;
+  readonly explain?: boolean;
+  readonly vector?: Readonly<Record<string, number>>;
+  readonly queries?: string;
+  readonly output: string;
+  readonly force?: boolean;
+  readonly filter?: Filter;
+  readonly exact?: boolean;
+  readonly parts?: boolean;
+  readonly lean?: boolean;
+  readonly workers?: number;
+  readonly skipBad?: boolean;
+  readonly tag: string;
+};
+
+/** Hits of one query that is asked for, and of each of many. */
+const DEFAULT_K = { one: 10, many: 1000 } as const;
+/** Queries that are on their way at once, for each thread. */
+const QUERIES_IN_FLIGHT = 4;
+
+/** The `search` command. */
+export function searchCommand(context: CliContext): Command {
+  const command = new Command('search')
+    .description('find the best documents of an index; a table look-up, no model runs')
+    .argument('<index>', 'folder of the index')
+    .argument('[query]', 'the query')
+    .option('-k <number>', 'hits (default: 10; with --queries 1000)', positiveInteger)
+    .option('--explain', 'show the products that make each score')
+    .option('--vector <json>', 'weights by token instead of a text, such as \'{"header": 2.5}\'', parseVectorOption)
+    .option('--filter <json>', 'only documents whose fields fit, such as \'{"lang": "en"}\'', parseFilter)
+    .option('--exact', 'order by float weights; the index must keep them (index --store-vectors)')
+    .option('--parts', 'find parts of pages instead of pages')
+    .option(
+      '--queries <file>',
+      'many queries: lines of text, BEIR queries.jsonl, or {"_id", "vector"} lines; - for stdin',
+    )
+    .option('-o, --output <file>', 'where the run of --queries goes; - for standard output', '-')
+    .option('--force', 'replace the output file')
+    .option('--tag <name>', 'name of the run, its last column', 'lzero')
+    .option('--skip-bad', 'leave out queries that cannot be read')
+    .option('--lean', 'keep little of the index in memory')
+    .option('--workers <number>', 'threads that search', positiveInteger)
+    .action((folder: string, text: string | undefined, options: SearchCommandOptions) =>
+      search(context, folder, { text, options }),
+    );
+  return withExamples(command, {
+    'lzero search my.index "keep the header on top"': 'the ten best',
+    'lzero search my.index "keep the header on top" --explain': 'and why',
+    'lzero search my.index --queries queries.jsonl -o run.trec': 'a run file for trec_eval',
+  });
+}
+
+function parseVectorOption(text: string): Readonly<Record<string, number>> {
+  const value = parseJson(text, (problem) => new InvalidArgumentError(`${problem}.`));
+  if (isWeights(value)) return value;
+  throw new InvalidArgumentError('expected an object of weights by token, such as {"header": 2.5}.');
+}
+
+function isWeights(value: unknown): value is Readonly<Record<string, number>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.values(value).every((weight) => typeof weight === 'number');
+}
+
+/** Options that would do nothing are refused. */
+function checkOptions(context: CliContext, { queries, output, explain }: SearchCommandOptions): void {
+  if (queries === undefined && output !== '-')
+    throw new UsageError('-o is for the run of --queries', { hint: 'one answer goes to standard output: > FILE' });
+  if (queries !== undefined && explain && !context.options.json)
+    throw new UsageError('a run file has no room for --explain', { hint: 'add --json: one answer a line' });
+}
+
+type SearchCall = { readonly text: string | undefined; readonly options: SearchCommandOptions };
+
+async function search(context: CliContext, folder: string, { text, options }: SearchCall): Promise<void> {
+  const { vector, queries, lean, workers } = options;
+  checkOptions(context, options);
+  const given = [text, vector, queries].filter((one) => one !== undefined);
+  if (given.length !== 1)
+    throw new UsageError('give a query, --vector or --queries, one of them', {
+      hint: 'lzero search my.index "some words"',
+    });
+  await withIndex(folder, { mode: lean ? 'lean' : 'resident', workers }, async (index) => {
+    if (queries !== undefined) await searchMany(context, index, { ...options, queries });
+    else await searchOne(context, index, { query: text ?? { vector: vector ?? {} }, options });
+  });
+}
+
+type OneSearch = { readonly query: EngineQuery; readonly options: SearchCommandOptions };
+
+async function searchOne(context: CliContext, index: Index, { query, options }: OneSearch): Promise<void> {
+  const began = context.clock();
+  const answer = await index.search(query, searchOptions(options, DEFAULT_K.one, options.explain));
+  const tookMs = context.clock() - began;
+  const { stdout } = context;
+  if (context.options.json) return await stdout.writeJson(jsonAnswer(query, answer, tookMs));
+  const wantsProducts = options.explain ?? false;
+  const shown = wantsProducts || index.settings.kind === 'bm25' ? answer : await explained(index, query, options);
+  await stdout.write(showAnswer(shown, { index, colour: context.colour, explain: wantsProducts, tookMs }));
+}
+
+/** What is shown of a hit depends on its terms, so they are asked for after the clock has stopped. */
+async function explained(index: Index, query: EngineQuery, options: SearchCommandOptions): Promise<SearchAnswer> {
+  return await index.search(query, searchOptions(options, DEFAULT_K.one, true));
+}
+
+function searchOptions(options: SearchCommandOptions, defaultK: number, explain?: boolean): IndexSearchOptions {
+  const { k = defaultK, filter, exact, parts } = options;
+  return { k, filter, exact, parts, explain };
+}
+
+function jsonAnswer(query: EngineQuery, { terms, hits }: SearchAnswer, tookMs: number) {
+  return { query: typeof query === 'string' ? query : query.vector, tookMs, terms, hits };
+}
+
+type ManySearch = SearchCommandOptions & { readonly queries: string };
+
+/** A run: six columns a hit, or with --json one answer a line. */
+async function searchMany(context: CliContext, index: Index, options: ManySearch): Promise<void> {
+  const { stdout, signal, logger, clock } = context;
+  const { queries: file, output: path, force, skipBad } = options;
+  const began = clock();
+  const queries = readQueries(file, { skipBad, signal });
+  const lines = linesOf(context, answerAll(context, index, { queries, options }), options);
+  if (path === '-') for await (const line of lines) await stdout.writeLine(line);
+  else
+    await writeLines({ path, inputs: [file], identity: { queries: file }, restart: true, force }, async (output) => {
+      for await (const line of lines) await output.write(line);
+    });
+  const seconds = (clock() - began) / 1000;
+  const { numRead } = queries.report;
+  const rate = formatRate(numRead / Math.max(seconds, 1e-3));
+  logger.info(`answered ${formatCount(numRead)} queries in ${formatDuration(seconds)} (${rate})`);
+  reportSkipped(logger, queries.report);
+}
+
+type Answered = { readonly query: Query; readonly answer: SearchAnswer; readonly tookMs: number };
+
+async function* linesOf(
+  { options: { json } }: CliContext,
+  answers: AsyncIterable<Answered>,
+  { tag }: ManySearch,
+): AsyncGenerator<string> {
+  for await (const { query, answer, tookMs } of answers) {
+    const fields = { id: query.id, ...jsonAnswer(queryOf(query), answer, tookMs) };
+    if (json) yield JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...fields });
+    else yield* formatRun(query.id, answer.hits, tag);
+  }
+}
+
+function queryOf({ text, vector }: Query): EngineQuery {
+  return vector ? { vector } : text;
+}
+
+/** Answers in the order of the queries, some of them on their way at once where there are threads. */
+async function* answerAll(
+  context: CliContext,
+  index: Index,
+  { queries, options }: { readonly queries: AsyncIterable<Query>; readonly options: ManySearch },
+): AsyncGenerator<Answered> {
+  const { clock, signal } = context;
+  const wanted = { ...searchOptions(options, DEFAULT_K.many, options.explain), idsOnly: !context.options.json };
+  const inFlight: Promise<Answered>[] = [];
+  const limit = options.workers ? options.workers * QUERIES_IN_FLIGHT : 1;
+  const ask = async (query: Query): Promise<Answered> => {
+    const began = clock();
+    const answer = await index.search(queryOf(query), wanted);
+    return { query, answer, tookMs: clock() - began };
+  };
+  for await (const query of queries) {
+    signal.throwIfAborted();
+    inFlight.push(ask(query));
+    if (inFlight.length >= limit) yield await requireFirst(inFlight);
+  }
+  while (inFlight.length > 0) yield await requireFirst(inFlight);
+}
+
+async function requireFirst(inFlight: Promise<Answered>[]): Promise<Answered> {
+  const [first] = inFlight.splice(0, 1);
+  return await first;
+}
