@@ -7,11 +7,11 @@
  * Hugging Face folder of splade-tiny. k = 0, 256 tokens, IDF queries. Expected: NDCG@10 0.633 ± 0.003 at 248 ± 2 terms
  * a document; test/real-weights.test.ts holds it to that. Build first (`npm run build`): the engine thread runs from dist.
  */
-import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SparseVector } from '../src/core/index.ts';
-import { documentTexts, readDocuments, readQueries } from '../src/data/index.ts';
+import { documentTexts, type Hit, rankHits, readDocuments, readQrels, readQueries } from '../src/data/index.ts';
+import { evaluateRun } from '../src/eval/index.ts';
 import { type EncodedDocument, loadModel, type Model } from '../src/model/index.ts';
 
 const DEPTH = 10;
@@ -28,9 +28,6 @@ export type SciFactResult = {
   readonly numTruncated: number;
 };
 
-/** Gains of the judged documents, by query id. */
-type Qrels = ReadonlyMap<string, ReadonlyMap<string, number>>;
-
 /** Encodes all of SciFact and ranks every document for every judged query. */
 export async function scifactSpladeTiny({ data, checkpoint }: SciFactFolders): Promise<SciFactResult> {
   const folder = join(data, 'collections/beir/scifact');
@@ -42,18 +39,18 @@ export async function scifactSpladeTiny({ data, checkpoint }: SciFactFolders): P
   });
   try {
     const documents = await encodeFolder(model, folder);
-    const qrels = readQrels(join(folder, 'qrels/test.tsv'));
+    const qrels = await readQrels(join(folder, 'qrels/test.tsv'));
     const index = new ExhaustiveIndex(documents, model.tokenizer.vocabulary.size);
-    const gains: number[] = [];
-    for await (const { id, text } of readQueries(folder)) {
-      const judged = qrels.get(id);
-      if (judged) gains.push(ndcg(index.best(model.encodeQuery(text).vector), judged));
-    }
+    const run = new Map<string, Hit[]>();
+    for await (const { id, text } of readQueries(folder))
+      if (qrels.has(id)) run.set(id, index.best(model.encodeQuery(text).vector));
+    const metric = `ndcg@${DEPTH}`;
+    const { mean: values, perQuery } = evaluateRun(run, qrels, { metrics: [metric], averageOver: 'judged' });
     return {
-      ndcg10: mean(gains),
+      ndcg10: values[metric],
       meanTerms: mean(documents.map(({ vector }) => vector.terms.length)),
       numDocs: documents.length,
-      numQueries: gains.length,
+      numQueries: perQuery.size,
       numTruncated: documents.filter(({ truncated }) => truncated).length,
     };
   } finally {
@@ -65,17 +62,6 @@ async function encodeFolder(model: Model, folder: string): Promise<EncodedDocume
   const encoded: EncodedDocument[] = [];
   for await (const document of model.encode(documentTexts(readDocuments(folder)))) encoded.push(document);
   return encoded;
-}
-
-function readQrels(path: string): Qrels {
-  const qrels = new Map<string, Map<string, number>>();
-  const [, ...lines] = readFileSync(path, 'utf8').trimEnd().split('\n');
-  for (const line of lines) {
-    const [query, document, gain] = line.split('\t');
-    const judged = qrels.get(query) ?? new Map<string, number>();
-    qrels.set(query, judged.set(document, Number(gain)));
-  }
-  return qrels;
 }
 
 /** All vectors by term; every document is scored. */
@@ -94,26 +80,16 @@ class ExhaustiveIndex {
     });
   }
 
-  /** Ids of the best documents; ties by descending id, as trec_eval breaks them. */
-  best(query: SparseVector): string[] {
+  /** The best documents, in trec_eval's order. */
+  best(query: SparseVector): Hit[] {
     const scores = new Float64Array(this.#ids.length);
     query.terms.forEach((term, i) => {
       const { docs, weights } = this.#postings[term];
       for (let at = 0; at < docs.length; at++) scores[docs[at]] += query.weights[i] * weights[at];
     });
-    return Array.from(scores, (score, doc) => ({ score, id: this.#ids[doc] }))
-      .filter(({ score }) => score > 0)
-      .sort((a, b) => b.score - a.score || (a.id < b.id ? 1 : -1))
-      .slice(0, DEPTH)
-      .map(({ id }) => id);
+    const hits = Array.from(scores, (score, doc) => ({ score, id: this.#ids[doc] }));
+    return rankHits(hits.filter(({ score }) => score > 0)).slice(0, DEPTH);
   }
-}
-
-/** NDCG@10 = Σ gain/log2(rank + 1) over the ranking, divided by that of the ideal one; linear gain. */
-function ndcg(ranking: readonly string[], judged: ReadonlyMap<string, number>): number {
-  const dcg = (gains: readonly number[]) => gains.reduce((sum, gain, i) => sum + gain / Math.log2(i + 2), 0);
-  const ideal = [...judged.values()].sort((a, b) => b - a).slice(0, DEPTH);
-  return dcg(ranking.map((id) => judged.get(id) ?? 0)) / dcg(ideal);
 }
 
 function mean(values: readonly number[]): number {

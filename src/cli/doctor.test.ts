@@ -2,14 +2,17 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ENGINE_INSTALL_COMMAND } from '../graph/index.ts';
 import { examineUses, isNewEnough, isSound, type Machine, render } from './doctor.ts';
-import { cacheFolder, cpuFlags, isWritable } from './machine.ts';
+import { cpuFlags, isWritable } from './machine.ts';
 
 const machine: Machine = {
   node: { version: '20.19.0', ok: true },
   platform: 'linux x64',
   cpu: { model: 'a processor', flags: ['avx2'], numCores: 2 },
   memory: { totalBytes: 8e9, availableBytes: 4e9 },
-  engine: { installed: ['onnxruntime-node'], used: { name: 'onnxruntime-node', version: '1.30.0' } },
+  engine: {
+    installed: ['onnxruntime-node'],
+    used: { name: 'onnxruntime-node', version: '1.30.0', problem: undefined },
+  },
   cache: { folder: '/cache', writable: true },
   embeddedModel: true,
 };
@@ -30,6 +33,14 @@ describe('doctor', () => {
   it('tells an engine that does not load from one that is missing', () => {
     const broken: Machine = { ...machine, engine: { installed: ['onnxruntime-node'], used: undefined } };
     expect(render(broken, examineUses(broken))).toContain('onnxruntime-node installed, but does not load');
+  });
+
+  it('tells why a slower engine is used', () => {
+    const used = { name: 'onnxruntime-web', version: '1.30.0', problem: 'the native one does not load: why' } as const;
+    const slow: Machine = { ...machine, engine: { installed: ['onnxruntime-node', 'onnxruntime-web'], used } };
+    expect(render(slow, examineUses(slow))).toContain(
+      'onnxruntime-web 1.30.0, slower: the native one does not load: why\n',
+    );
   });
 
   it('is not content with an old Node or without the embedded model', () => {
@@ -70,12 +81,6 @@ describe('the machine', () => {
     ['flags : fpu\n', []],
     ['nothing of use', undefined],
   ])('flags of %j are %j', (cpuinfo, flags) => expect(cpuFlags(cpuinfo)).toEqual(flags));
-
-  it.each([
-    [{ LZERO_CACHE: '/a', XDG_CACHE_HOME: '/b' }, '/a'],
-    [{ XDG_CACHE_HOME: '/b' }, '/b/lzero'],
-    [{ LZERO_CACHE: '' }, '/home/me/.cache/lzero'],
-  ])('the cache folder of %j is %s', (env, folder) => expect(cacheFolder(env, '/home/me')).toBe(folder));
 
   it('a folder can be written if it can be made', async () => {
     expect(await isWritable(join(import.meta.dirname, 'absent', 'absent'))).toBe(true);

@@ -1,13 +1,16 @@
 /** `lzero doctor`: what this machine has, and which commands lack something. */
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { ENGINE_INSTALL_COMMAND, ENGINES, findEngine } from '../graph/index.ts';
+import { cacheFolder } from '../data/index.ts';
+import { ENGINE_INSTALL_COMMAND, ENGINES, type FoundEngine, findEngine } from '../graph/index.ts';
 import type { CliContext } from './context.ts';
 import { CommandFailed, EXIT } from './errors.ts';
 import { formatBytes } from './format.ts';
-import { cacheFolder, isWritable, type Memory, memory, type Processor, processor } from './machine.ts';
+import { isWritable, type Memory, memory, type Processor, processor } from './machine.ts';
 import { withExamples } from './program.ts';
 
 /** What the package needs, as in `engines` of package.json. */
@@ -23,7 +26,7 @@ export type Machine = {
     /** Engine packages that are installed, whether they load or not. */
     readonly installed: readonly string[];
     /** The one that would be used. */
-    readonly used: { readonly name: string; readonly version: string } | undefined;
+    readonly used: FoundEngine | undefined;
   };
   readonly cache: { readonly folder: string; readonly writable: boolean };
   readonly embeddedModel: boolean;
@@ -74,7 +77,7 @@ export function examineUses({ engine, cache, embeddedModel }: Machine): Use[] {
 }
 
 async function examine(env: CliContext['env']): Promise<Machine> {
-  const folder = cacheFolder(env);
+  const folder = resolve(cacheFolder(env, homedir()));
   return {
     node: { version: process.versions.node, ok: isNewEnough(process.versions.node) },
     platform: `${process.platform} ${process.arch}`,
@@ -109,10 +112,14 @@ function hasEmbeddedModel(): boolean {
   );
 }
 
+function describeEngine({ name, version, problem }: FoundEngine): string {
+  return `${name} ${version}${problem === undefined ? '' : `, slower: ${problem}`}`;
+}
+
 /** The report as text. */
 export function render(machine: Machine, uses: readonly Use[]): string {
   const { node, platform, cpu, engine, cache } = machine;
-  const used = engine.used && `${engine.used.name} ${engine.used.version}`;
+  const used = engine.used && describeEngine(engine.used);
   const facts = {
     node: `${node.version}${node.ok ? '' : `, too old: ${MIN_NODE.join('.')} or newer is needed`}`,
     platform,

@@ -2,11 +2,14 @@ import {
   appendFileSync,
   existsSync,
   linkSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -144,6 +147,32 @@ describe('lzero encode', () => {
       expect((bytesRead() - before) / 32e6).toBeLessThan(1.5);
     },
   );
+
+  it('refuses to go on with a folder of pages of which one was edited in place or one is new', async () => {
+    const pages = join(folder, 'pages');
+    mkdirSync(pages);
+    for (const name of ['a.md', 'b.md', 'c.txt']) writeFileSync(join(pages, name), 'ocean tide\n');
+    input = pages;
+    await abortAfterOpening();
+    await leaveLines(['{"_id":"a.md","vector":{"ocean":1}}']);
+    const { mtimeMs } = statSync(pages);
+    const refused = { exitCode: 1, stderr: expect.stringContaining(`the input folder ${pages} has changed`) };
+    writeFileSync(join(pages, 'b.md'), 'ocean moon\n'); // as long as before
+    utimesSync(join(pages, 'b.md'), 1, 1);
+    expect(statSync(pages).mtimeMs).toBe(mtimeMs);
+    expect(await encode(pages, '-o', output, ...NEURAL)).toMatchObject(refused);
+    expect((await encode(pages, '-o', output, ...NEURAL, '--restart')).exitCode).toBe(0);
+    rmSync(output);
+    await abortAfterOpening();
+    await leaveLines(['{"_id":"a.md","vector":{"ocean":1}}']);
+    writeFileSync(join(pages, 'not-a-page.css'), '');
+    expect((await encode(pages, '-o', output, ...NEURAL)).stderr).toContain('going on after 1 documents');
+    rmSync(output);
+    await abortAfterOpening();
+    await leaveLines(['{"_id":"a.md","vector":{"ocean":1}}']);
+    writeFileSync(join(pages, 'd.md'), 'new\n');
+    expect(await encode(pages, '-o', output, ...NEURAL)).toMatchObject(refused);
+  });
 
   it('refuses to go on with another model, and begins again with --restart', async () => {
     writeDocuments(4);

@@ -5,9 +5,9 @@ import {
   countLines,
   type Document,
   documentTexts,
-  fileIdentity,
   formatVector,
   inputFile,
+  inputIdentity,
   type JobIdentity,
   type LineSink,
   type ReadReport,
@@ -41,7 +41,7 @@ type Tally = { readonly numResumed: number; numEncoded: number; numTerms: number
 export function encodeCommand(context: CliContext): Command {
   const command = new Command('encode')
     .description('turn documents into sparse vectors, one JSON line each')
-    .argument('<input>', 'BEIR folder, .jsonl, .jsonl.gz or .tsv file; - for JSON lines on standard input')
+    .argument('<input>', 'BEIR folder, folder of .md, .html, .txt pages, .jsonl, .jsonl.gz, .tsv; - for standard input')
     .option('-o, --output <file>', 'where the vectors go; - for standard output', '-');
   addModelOptions(command)
     .addOption(new Option('--precision <type>', 'arithmetic of the network').choices(['fp32']).default('fp32'))
@@ -105,7 +105,7 @@ async function jobOf(input: string, options: EncodeCommandOptions, model: Model)
   const file = input === '-' ? undefined : await inputFile(input);
   const identity = {
     version: packageVersion(),
-    input: file === undefined ? '-' : await fileIdentity(file),
+    input: await inputIdentity(input),
     format,
     shard: shard ? `${shard.part}/${shard.of}` : null,
     model: await model.identity(),
@@ -135,10 +135,10 @@ async function writeVectors(context: CliContext, { model, documents, output, tot
   const progress = context.progress();
   progress.start({ label: 'encoding', unit: 'documents', total, done: numResumed });
   try {
-    const { signal } = context;
+    const { signal, logger } = context;
     const onProgress = (numDone: number) => progress.update(Math.max(numDone, numResumed));
     const source = checkResumed(inShard(documentTexts(documents), shard), output);
-    for await (const document of model.encode(source, { signal, skip: numResumed, onProgress })) {
+    for await (const document of model.encode(source, { signal, skip: numResumed, onProgress, logger })) {
       await output.write(vectorLine(model, document), { marked: document.truncated });
       tally.numEncoded++;
       tally.numTerms += document.vector.terms.length;

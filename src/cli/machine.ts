@@ -1,7 +1,7 @@
-/** Facts about the machine: processor, memory, cache folder. Only looks; changes nothing. */
+/** Facts about the machine: processor, memory, what can be written. Only looks; changes nothing. */
 import { access, constants, readFile } from 'node:fs/promises';
-import { availableParallelism, cpus, homedir, totalmem } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { availableParallelism, cpus, totalmem } from 'node:os';
+import { dirname } from 'node:path';
 import { errorCode } from '../core/index.ts';
 
 /** Instructions that decide how fast the engine runs: their name here, and in /proc/cpuinfo. */
@@ -49,11 +49,6 @@ export function cpuFlags(cpuinfo: string): string[] | undefined {
 export function memory(): Memory {
   const limitBytes = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   return { totalBytes: Math.min(totalmem(), limitBytes), availableBytes: process.availableMemory() };
-}
-
-/** Where pulled models are kept: LZERO_CACHE, else lzero under XDG_CACHE_HOME, else ~/.cache/lzero. */
-export function cacheFolder(env: Readonly<Record<string, string | undefined>>, home = homedir()): string {
-  return resolve(env.LZERO_CACHE || join(env.XDG_CACHE_HOME || join(home, '.cache'), 'lzero'));
 }
 
 /** Whether a folder can be written, or made where it is absent. */

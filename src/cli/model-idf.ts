@@ -26,7 +26,7 @@ const HALF = 0.5;
 export function modelIdfCommand(context: CliContext): Command {
   const command = new Command('idf')
     .description('compute query weights from the texts of a collection')
-    .argument('<input>', 'BEIR folder, .jsonl, .jsonl.gz or .tsv file; - for JSON lines on standard input')
+    .argument('<input>', 'BEIR folder, folder of .md, .html, .txt pages, .jsonl, .jsonl.gz, .tsv; - for standard input')
     .requiredOption('-o, --output <file>', 'the idf.json to write; - for standard output')
     .option('--model <folder>', 'whose tokenizer counts (default: the embedded model)')
     .option('--blend <file>', 'mix with this idf.json')

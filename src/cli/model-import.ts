@@ -1,11 +1,12 @@
 /** `lzero model import`: a model folder from a Hugging Face checkpoint, or from another model folder. */
 import { Command, Option } from 'commander';
 import { silentProgress, UsageError } from '../core/index.ts';
-import { type DocumentOptions, documentTexts, readDocuments } from '../data/index.ts';
+import { type Document, documentTexts, readDocuments } from '../data/index.ts';
 import { type ImportReport, importModel, type WritableDtype } from '../model/index.ts';
 import type { CliContext } from './context.ts';
 import { addCheckpointOptions, checkpointOptions, type RawCheckpointOptions } from './model-options.ts';
 import { withExamples } from './program.ts';
+import { reportSkipped } from './skipped.ts';
 
 type ImportCommandOptions = RawCheckpointOptions & {
   readonly output: string;
@@ -30,7 +31,7 @@ export function modelImportCommand(context: CliContext): Command {
       ]),
     )
     .option('--calibrate <input>', 'documents to calibrate a tied head on; the first 120 are read')
-    .option('--skip-bad', 'leave out calibration lines that cannot be read');
+    .option('--skip-bad', 'leave out calibration lines that cannot be read, and report them');
   addCheckpointOptions(command, '')
     .addOption(new Option('--dtype <type>', 'type of the weights (default: as they are)').choices(Object.keys(DTYPES)))
     .option('--force', 'replace the output folder')
@@ -48,6 +49,7 @@ async function runImport(context: CliContext, source: string, options: ImportCom
       hint: 'a tied head is calibrated on text: --head tied --calibrate INPUT',
     });
   }
+  const documents = calibrate === undefined ? undefined : readDocuments(calibrate, { skipBad, signal: context.signal });
   const progress = calibrate === undefined ? silentProgress : context.progress();
   progress.start({ label: 'calibrating', unit: 'documents' });
   const report = await importModel({
@@ -55,12 +57,13 @@ async function runImport(context: CliContext, source: string, options: ImportCom
     source,
     output,
     head,
-    calibration: calibrate === undefined ? undefined : texts(calibrate, { skipBad, signal: context.signal }),
+    calibration: documents && texts(documents),
     dtype: dtype && DTYPES[dtype],
     signal: context.signal,
     onProgress: (numDone) => progress.update(Math.floor(numDone)),
     force,
   }).finally(() => progress.stop());
+  if (documents) reportSkipped(context.logger, documents.report);
   const { settings, numCalibrationDocuments } = report;
   if (context.options.json) {
     await context.stdout.writeJson({ output, head: report.head, numCalibrationDocuments, settings });
@@ -76,6 +79,6 @@ function describe({ settings, head, numCalibrationDocuments }: ImportReport): st
   return `${head} head${on}, activation ${settings.activation}`;
 }
 
-async function* texts(input: string, options: DocumentOptions): AsyncGenerator<string> {
-  for await (const { text } of documentTexts(readDocuments(input, options))) yield text;
+async function* texts(documents: AsyncIterable<Document>): AsyncGenerator<string> {
+  for await (const { text } of documentTexts(documents)) yield text;
 }

@@ -1,10 +1,22 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommands } from '../../test/cli/fake-host.ts';
-import { goldenFolder } from '../../test/golden/model/fixtures.ts';
-import { openSafetensors, writeSafetensors } from '../model/index.ts';
+import { changeConfig, goldenFolder } from '../../test/golden/model/fixtures.ts';
+import { loadModel, openSafetensors, writeSafetensors } from '../model/index.ts';
 import { encodeCommand } from './encode.ts';
 import { modelCommand } from './model.ts';
 
@@ -52,7 +64,74 @@ async function headless(): Promise<string> {
   return bare;
 }
 
+/** The golden checkpoint over the vocabulary of the embedded model, whose IDF table then fits. */
+async function overBertVocabulary(): Promise<string> {
+  const source = goldenFolder('tied');
+  const { tokens } = (await loadModel()).tokenizer.vocabulary;
+  const made = join(folder, 'bert-vocabulary');
+  cpSync(source, made, { recursive: true });
+  writeFileSync(join(made, 'vocab.txt'), `${tokens.join('\n')}\n`);
+  const { vocab_size: before } = JSON.parse(readFileSync(join(source, 'config.json'), 'utf8'));
+  changeConfig(made, { vocab_size: tokens.length });
+  const file = await openSafetensors(join(source, 'model.safetensors'));
+  const tensors = await Promise.all(
+    Array.from(
+      file.tensors,
+      async ([
+        name,
+        {
+          shape: [rows, ...rest],
+        },
+      ]) => {
+        const values = await file.readFloat32(name);
+        if (rows !== before) return { name, dtype: 'F32' as const, shape: [rows, ...rest], values };
+        const grown = new Float32Array((values.length / rows) * tokens.length);
+        grown.set(values);
+        return { name, dtype: 'F32' as const, shape: [tokens.length, ...rest], values: grown };
+      },
+    ),
+  );
+  await file.close();
+  await writeSafetensors(join(made, 'model.safetensors'), tensors);
+  return made;
+}
+
 describe('lzero model import', () => {
+  it.skipIf(process.platform === 'win32')(
+    'gives its files the mode of any new file, whatever the source has',
+    async () => {
+      const source = join(folder, 'private');
+      cpSync(goldenFolder('tied'), source, { recursive: true });
+      for (const [i, name] of readdirSync(source).entries()) chmodSync(join(source, name), i % 2 ? 0o600 : 0o444);
+      writeFileSync(join(folder, 'new'), '');
+      const usual = statSync(join(folder, 'new')).mode;
+      expect((await model('import', source, '-o', output, '--idf', 'none')).exitCode).toBe(0);
+      const modes = readdirSync(output).map((name) => [name, statSync(join(output, name)).mode]);
+      expect(modes).toEqual(modes.map(([name]) => [name, usual]));
+    },
+  );
+
+  it('refuses to replace its source, forced or not, also by a link', async () => {
+    await model('import', goldenFolder('tied'), '-o', output, '--idf', 'none');
+    const link = join(folder, 'link');
+    symlinkSync(output, link);
+    for (const place of [output, link])
+      expect(await model('import', output, '-o', place, '--dtype', 'fp16', '--force')).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining('is the input itself'),
+      });
+  });
+
+  it('reports the calibration lines that --skip-bad leaves out', async () => {
+    const corpus = writeCorpus(12);
+    appendFileSync(corpus, '{"_id":\n');
+    const tied = ['--head', 'tied', '--calibrate', corpus, '--skip-bad', '--idf', 'none'];
+    expect(await model('import', await headless(), '-o', output, ...tied)).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringMatching(new RegExp(`1 bad lines were left out\n.*${corpus}:13: `)),
+    });
+  });
+
   it('makes a folder whose vectors are those of the checkpoint', async () => {
     const corpus = writeCorpus(6);
     const bare = ['--model', goldenFolder('tied'), '--idf', 'none', '--activation', 'l0', '--prune', 'top-k:9'];
@@ -168,7 +247,29 @@ describe('lzero model info', () => {
   });
 });
 
+describe('lzero model info of a bare checkpoint', () => {
+  it('says that it has no table of its own and takes the embedded one', async () => {
+    const bare = await overBertVocabulary();
+    expect((await model('info', bare)).stdout).toMatch(/^idf +the embedded table/m);
+    expect(JSON.parse((await model('info', bare, '--json')).stdout).idfTable).toBe('embedded');
+    writeFileSync(join(bare, 'idf.json'), '{"moon": 8}');
+    expect((await model('info', bare)).stdout).toMatch(/^idf +idf\.json$/m);
+  });
+});
+
 describe('lzero model idf', () => {
+  it('refuses the corpus as its output, forced or not, and leaves it as it is', async () => {
+    const corpus = writeCorpus(5);
+    const before = readFileSync(corpus, 'utf8');
+    for (const options of [[], ['--force']])
+      expect(await model('idf', corpus, '-o', corpus, ...options)).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining('is the input itself'),
+      });
+    expect((await model('idf', folder, '-o', corpus, '--force')).exitCode).toBe(2); // a BEIR folder
+    expect(readFileSync(corpus, 'utf8')).toBe(before);
+  });
+
   it('weighs a token in half of the documents as the formula does, ln(1 + (N − df + ½)/(df + ½))', async () => {
     const corpus = join(folder, 'docs.jsonl');
     writeFileSync(corpus, '{"_id":"1","text":"moon moon"}\n{"_id":"2","text":"ocean"}\n');

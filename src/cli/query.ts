@@ -6,6 +6,7 @@ import type { Model } from '../model/index.ts';
 import type { CliContext } from './context.ts';
 import { addQueryModelOptions, modelFrom, type QueryModelOptions } from './model-options.ts';
 import { withExamples } from './program.ts';
+import { reportSkipped } from './skipped.ts';
 
 type QueryCommandOptions = QueryModelOptions & { readonly file?: string; readonly skipBad?: boolean };
 
@@ -15,7 +16,7 @@ export function queryCommand(context: CliContext): Command {
     .description('turn a query into weighted terms: a table look-up, no model runs')
     .argument('[text]', 'the query')
     .option('--file <file>', 'many queries: one a line, or BEIR queries.jsonl; - for standard input')
-    .option('--skip-bad', 'leave out lines that cannot be read');
+    .option('--skip-bad', 'leave out lines that cannot be read, and report them');
   addQueryModelOptions(command).action((text: string | undefined, options: QueryCommandOptions) =>
     query(context, text, options),
   );
@@ -32,9 +33,9 @@ async function query(context: CliContext, text: string | undefined, options: Que
   const model = await modelFrom(options);
   if (text !== undefined) return print(context, model, { text });
   const { file = '-', skipBad } = options;
-  for await (const { id, text: line } of readQueries(file, { skipBad, signal: context.signal })) {
-    await print(context, model, { text: line, id });
-  }
+  const queries = readQueries(file, { skipBad, signal: context.signal });
+  for await (const { id, text: line } of queries) await print(context, model, { text: line, id });
+  reportSkipped(context.logger, queries.report);
 }
 
 async function print(context: CliContext, model: Model, query: { text: string; id?: string }): Promise<void> {

@@ -15,6 +15,7 @@ export type { UnzipOptions } from './download/unzip.ts';
 export { unzip } from './download/unzip.ts';
 export { IdSet } from './id-set.ts';
 export type { LineFormat } from './input-file.ts';
+export { inputIdentity } from './input-identity.ts';
 export type { LineOutput, LineOutputOptions, LineSink } from './line-output.ts';
 export { openLineOutput, writeLines } from './line-output.ts';
 export type { LineOptions } from './lines.ts';

@@ -8,12 +8,14 @@ import {
   readFileSync,
   rmdirSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { InterruptedError, LockedError, OutputError, Random, ResumeError } from '../core/index.ts';
 import { type LineOutputOptions, openLineOutput, writeLines } from './line-output.ts';
 
@@ -23,7 +25,10 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'lzero-output-'));
   path = join(folder, 'out.jsonl');
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => {
+  vi.restoreAllMocks();
+  rmSync(folder, { recursive: true });
+});
 
 const identity = { input: 'a.jsonl', model: { name: 'tiny', k: 1 } };
 const lineOf = (i: number): string => `line ${i} é ${'x'.repeat(i % 17)}`;
@@ -76,7 +81,8 @@ describe('line output', () => {
       expect(readFileSync(path, 'utf8')).toBe(allLines(8));
     };
     for (let cut = 0; cut <= whole.length; cut++) await goOn(whole.subarray(0, cut), tally);
-    for (let cut = 0; cut <= tally.length; cut++) await goOn(whole, tally.subarray(0, cut));
+    const first = tally.indexOf(';') + 1; // on disk before the first line
+    for (let cut = first; cut <= tally.length; cut++) await goOn(whole, tally.subarray(0, cut));
     expect([...kept].sort()).toEqual([0, 1, 2, 3, 4, 5, 6]);
   });
 
@@ -95,6 +101,59 @@ describe('line output', () => {
     await output.write(lineOf(1));
     await output.close();
     expect(await run(3)).toBe(2);
+  });
+
+  it('is not misled by a torn number that the next note has closed', async () => {
+    await run(40, { finish: false, bufferBytes: 1 }); // 14 are marked
+    const sizeBytes = Buffer.byteLength(allLines(40));
+    writeFileSync(`${path}.partial.tally`, `\n0 0;\n\n${sizeBytes} 14;\n\n${sizeBytes} 1\n${sizeBytes + 50} 15;\n`);
+    expect(await run(41)).toBe(40);
+  });
+
+  it.each(['missing', 'empty', 'damaged'])('whose notes are %s is refused, and keeps its lines', async (how) => {
+    await run(50, { finish: false });
+    const notes = `${path}.partial.tally`;
+    const before = readFileSync(notes);
+    if (how === 'missing') rmSync(notes);
+    else writeFileSync(notes, how === 'empty' ? '' : 'x');
+    const refused = run(51);
+    await expect(refused).rejects.toThrow(ResumeError);
+    await expect(refused).rejects.toMatchObject({ hint: expect.stringContaining('--restart') });
+    await expect(run(51, { identity: { input: 'other' } })).rejects.toThrow('belongs to another job');
+    expect(readFileSync(`${path}.partial`, 'utf8')).toBe(allLines(50));
+    writeFileSync(notes, before);
+    expect(await run(51)).toBe(50);
+  });
+
+  it('of another job is refused before anything is dropped, also where no line was noted yet', async () => {
+    await run(0, { finish: false });
+    writeFileSync(`${path}.partial`, allLines(9));
+    await expect(run(9, { identity: { input: 'other' } })).rejects.toThrow(ResumeError);
+    expect(readFileSync(`${path}.partial`, 'utf8')).toBe(allLines(9));
+  });
+
+  it.skipIf(!existsSync('/proc/self/fd'))('loses at most 4 MiB and a buffer in a power cut', async () => {
+    const survives = await recordSyncs();
+    const line = 'x'.repeat(99_999);
+    const output = await openLineOutput({ path, identity });
+    for (let i = 0; i < 100; i++) {
+      await output.write(line);
+      cutPower();
+      expect((i + 1) * 100_000 - (await keptBytes())).toBeLessThanOrEqual(4 * 1024 * 1024 + 100_000);
+    }
+    await output.close();
+
+    /** Another folder with what is on disk. */
+    function cutPower(): void {
+      for (const end of ['.partial', '.partial.json', '.partial.tally'])
+        writeFileSync(join(folder, `after${end}`), survives(`${path}${end}`));
+    }
+
+    async function keptBytes(): Promise<number> {
+      const after = await openLineOutput({ path: join(folder, 'after'), identity });
+      await after.close();
+      return after.numLines * 100_000;
+    }
   });
 
   it('drops lines that no note covers: how many of them were marked is not known', async () => {
@@ -195,9 +254,8 @@ describe('line output', () => {
     rmdirSync(path);
     const unnoted = await openLineOutput({ path, identity });
     await unnoted.write(lineOf(1));
-    rmSync(`${path}.partial.tally`);
-    mkdirSync(`${path}.partial.tally`);
-    await expect(unnoted.close()).rejects.toThrow(OutputError);
+    await failNextNote();
+    await expect(unnoted.close()).rejects.toThrow('cannot write');
     expect(existsSync(`${path}.lock`)).toBe(false);
   });
 
@@ -246,6 +304,17 @@ describe('a job of lines', () => {
     expect(await run(2)).toBe(1);
   });
 
+  it('that fails, and whose lines then cannot be written, throws the first error', async () => {
+    const error = new Error('no');
+    const failed = writeLines({ path, identity }, async (output) => {
+      await output.write(lineOf(0));
+      await failNextNote();
+      throw error;
+    });
+    await expect(failed).rejects.toBe(error);
+    expect(existsSync(`${path}.lock`)).toBe(false);
+  });
+
   it('that fails keeps its lines and throws the error as it is', async () => {
     const error = new Error('no');
     const failed = writeLines({ path, identity }, async (output) => {
@@ -256,6 +325,32 @@ describe('a job of lines', () => {
     expect(await run(2)).toBe(1);
   });
 });
+
+/** What all open files have in common. */
+async function fileHandlePrototype(): Promise<FileHandle> {
+  const handle = await open(folder);
+  await handle.close();
+  return Object.getPrototypeOf(handle);
+}
+
+async function failNextNote(): Promise<void> {
+  vi.spyOn(await fileHandlePrototype(), 'appendFile').mockRejectedValueOnce(new Error('disk full'));
+}
+
+/** Remembers what each file held when it was last forced to disk: what a power cut leaves of it. */
+async function recordSyncs(): Promise<(file: string) => Buffer> {
+  const onDisk = new Map<number, Buffer>();
+  const prototype = await fileHandlePrototype();
+  for (const name of ['sync', 'datasync'] as const) {
+    const sync = prototype[name];
+    vi.spyOn(prototype, name).mockImplementation(async function (this: FileHandle) {
+      await sync.call(this);
+      const { ino } = await this.stat();
+      if ((await this.stat()).isFile()) onDisk.set(ino, readFileSync(`/proc/self/fd/${this.fd}`));
+    });
+  }
+  return (file) => onDisk.get(statSync(file).ino) ?? Buffer.alloc(0);
+}
 
 /** The job in a process of its own, which says one byte per line written, and is killed when it has said `numBytes`. */
 async function runUntilKilled(numBytes: number): Promise<void> {

@@ -13,7 +13,7 @@ import { assert, InterruptedError, LzeroError, OutputError } from '../core/index
 import { acquireLock, exists, type Lock, refuseInputAsOutput, syncFolder } from '../files/index.ts';
 import {
   addTally,
-  checkIdentity,
+  beginTally,
   type FoundLines,
   findLines,
   type JobIdentity,
@@ -23,7 +23,6 @@ import {
   removeNotes,
   removePartial,
   writeIdentity,
-  writeTally,
 } from './partial-file.ts';
 
 /** Receives lines. */
@@ -63,10 +62,10 @@ export type LineOutputOptions = {
 };
 
 const DEFAULT_BUFFER_BYTES = 64 * 1024;
-/** A power cut loses at most this much: about five seconds of encoding. */
+/** A power cut loses at most this much more than a kill does: about five seconds of encoding. */
 const SYNC_BYTES = 4 * 1024 * 1024;
 
-/** Does a job that writes lines. One that is interrupted keeps them, and says that it can go on. */
+/** Does a job that writes lines. One that fails keeps them; one that is interrupted says that it can go on. */
 export async function writeLines<T>(options: LineOutputOptions, job: (output: LineSink) => Promise<T>): Promise<T> {
   const output = await openLineOutput(options);
   try {
@@ -74,10 +73,9 @@ export async function writeLines<T>(options: LineOutputOptions, job: (output: Li
     await output.finish();
     return result;
   } catch (error) {
+    await output.close().catch(() => {}); // the first failure is the one to report
     if (!(error instanceof InterruptedError)) throw error;
     throw new InterruptedError(error.message, { hint: 'run the same command again to go on', cause: error });
-  } finally {
-    await output.close();
   }
 }
 
@@ -111,19 +109,17 @@ async function placeOf({ path, force = false }: LineOutputOptions): Promise<stri
   throw new OutputError(`${path} exists already`, { hint: 'replace it with --force' });
 }
 
-type OpenLines = { readonly handle: FileHandle; readonly found: FoundLines };
+type OpenLines = { readonly handle: FileHandle; readonly notes: FileHandle; readonly found: FoundLines };
 
 /** What can be gone on with; undefined where there is nothing. A job that wrote no line binds nobody. */
 async function resume({ path, identity }: LineOutputOptions): Promise<OpenLines | undefined> {
   const handle = await openPartial(path);
   if (!handle) return undefined;
   try {
-    const found = await findLines(path, handle);
-    if (found.numLines > 0) {
-      await checkIdentity(path, identity);
+    const found = await findLines(path, identity, handle);
+    if (found) {
       await handle.truncate(found.sizeBytes);
-      await writeTally(path, found);
-      return { handle, found };
+      return { handle, notes: await beginTally(path, found), found };
     }
   } catch (error) {
     await handle.close();
@@ -136,9 +132,15 @@ async function resume({ path, identity }: LineOutputOptions): Promise<OpenLines 
 
 async function begin({ path, identity }: LineOutputOptions): Promise<OpenLines> {
   await writeIdentity(path, identity);
-  await writeTally(path, NO_LINES);
-  const handle = await open(partialNames(path).lines, 'wx');
-  return { handle, found: NO_LINES };
+  const notes = await beginTally(path, NO_LINES);
+  try {
+    const handle = await open(partialNames(path).lines, 'wx');
+    await syncFolder(dirname(path)); // the file's name must survive a power cut too
+    return { handle, notes, found: NO_LINES };
+  } catch (error) {
+    await notes.close();
+    throw error;
+  }
 }
 
 class ResumableLines implements LineOutput {
@@ -148,6 +150,7 @@ class ResumableLines implements LineOutput {
   readonly #path: string;
   readonly #lock: Lock;
   readonly #handle: FileHandle;
+  readonly #notes: FileHandle;
   readonly #bufferBytes: number;
   #buffer = '';
   #position: number;
@@ -155,13 +158,14 @@ class ResumableLines implements LineOutput {
   #syncedAt: number;
   #isOpen = true;
 
-  constructor(options: LineOutputOptions, lock: Lock, { handle, found }: OpenLines) {
+  constructor(options: LineOutputOptions, lock: Lock, { handle, notes, found }: OpenLines) {
     this.numLines = found.numLines;
     this.numMarked = found.numMarked;
     this.lastLine = found.lastLine;
     this.#path = options.path;
     this.#lock = lock;
     this.#handle = handle;
+    this.#notes = notes;
     this.#bufferBytes = options.bufferBytes ?? DEFAULT_BUFFER_BYTES;
     this.#position = found.sizeBytes;
     this.#marked = found.numMarked;
@@ -180,7 +184,7 @@ class ResumableLines implements LineOutput {
     await reportingFailures(this.#path, async () => {
       await this.#flush();
       await this.#handle.sync();
-      await this.#closeHandle();
+      await this.#closeFiles();
       await rename(partialNames(this.#path).lines, this.#path);
       await removeNotes(this.#path);
       await syncFolder(dirname(this.#path));
@@ -193,15 +197,15 @@ class ResumableLines implements LineOutput {
       try {
         if (this.#isOpen) await this.#flush();
       } finally {
-        if (this.#isOpen) await this.#closeHandle();
+        if (this.#isOpen) await this.#closeFiles();
         this.#lock.release();
       }
     });
   }
 
-  async #closeHandle(): Promise<void> {
+  async #closeFiles(): Promise<void> {
     this.#isOpen = false;
-    await this.#handle.close();
+    await Promise.all([this.#handle.close(), this.#notes.close()]);
   }
 
   /**
@@ -215,11 +219,12 @@ class ResumableLines implements LineOutput {
       const written = await this.#handle.write(bytes, done, bytes.length - done, this.#position + done);
       done += written.bytesWritten;
     }
-    await addTally(this.#path, { sizeBytes: this.#position + bytes.length, numMarked: this.#marked });
+    await addTally(this.#notes, { sizeBytes: this.#position + bytes.length, numMarked: this.#marked });
     this.#position += bytes.length;
     this.#buffer = '';
     if (this.#position - this.#syncedAt < SYNC_BYTES) return;
     await this.#handle.datasync();
+    await this.#notes.datasync(); // lines that no note covers are dropped
     this.#syncedAt = this.#position;
   }
 }

@@ -3,11 +3,12 @@
  *
  *     OUT.partial         the lines so far
  *     OUT.partial.json    the identity of the job that writes them
- *     OUT.partial.tally   how far the lines were counted: "sizeBytes numMarked", added after each write of lines
+ *     OUT.partial.tally   how far the lines were counted: "sizeBytes numMarked;", added after each write of lines
  *
- * Lines beyond the last tally that fits are dropped: they are few, and how many of them were marked is not known.
+ * Lines beyond the last tally that fits are dropped: they are few, and how many of them were marked is not known. A tally
+ * of no lines stands there before the first line does; lines without any tally are somebody's, and are left alone.
  */
-import { appendFile, type FileHandle, open, readFile, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rm, stat } from 'node:fs/promises';
 import { errorCode, type JsonObject, messageOf, ResumeError } from '../core/index.ts';
 import { readIfExists, writeFileAtomically } from '../files/index.ts';
 import { isObject } from './json-line.ts';
@@ -15,8 +16,14 @@ import { isObject } from './json-line.ts';
 /** What must be equal for a job to go on with another's lines: any JSON values, by name. */
 export type JobIdentity = JsonObject;
 
-/** A file that a job reads, as it is now; part of the job's identity. */
-export type FileIdentity = { readonly file: string; readonly sizeBytes: number; readonly modifiedMs: number };
+/** A file or folder that a job reads, as it is now; part of the job's identity. */
+export type FileIdentity = {
+  readonly file: string;
+  readonly sizeBytes: number;
+  readonly modifiedMs: number;
+  /** Of a folder of pages: sha256 of the names, sizes and times of all. */
+  readonly pages?: string;
+};
 
 /** What tells a file from what it becomes when somebody changes it. */
 export async function fileIdentity(file: string): Promise<FileIdentity> {
@@ -72,32 +79,49 @@ export async function removeNotes(path: string): Promise<void> {
 }
 
 /** Notes how far the lines go now. An entry brings the newline before it too, so that a torn one spoils no other. */
-export async function addTally(path: string, tally: Tally): Promise<void> {
-  await appendFile(partialNames(path).tally, formatTally(tally));
+export async function addTally(notes: FileHandle, tally: Tally): Promise<void> {
+  await notes.appendFile(formatTally(tally));
 }
 
-/** Forgets all notes but this: those beyond it would be believed again once the file has grown. */
-export async function writeTally(path: string, tally: Tally): Promise<void> {
-  await writeFileAtomically(partialNames(path).tally, formatTally(tally));
+/** Opens the notes for more. Forgets all but this one: those beyond it would be believed again once the file has grown. */
+export async function beginTally(path: string, tally: Tally): Promise<FileHandle> {
+  const name = partialNames(path).tally;
+  await writeFileAtomically(name, formatTally(tally));
+  return await open(name, 'a');
 }
 
+/** The semicolon tells a whole entry from a torn one that the newline of the next has closed. */
 function formatTally({ sizeBytes, numMarked }: Tally): string {
-  return `\n${sizeBytes} ${numMarked}\n`;
+  return `\n${sizeBytes} ${numMarked};\n`;
 }
 
 /** The last tally of lines that are all there. */
 async function readTally(path: string, sizeBytes: number): Promise<Tally> {
-  const text = (await readIfExists(partialNames(path).tally)) ?? '';
-  const entries = Array.from(text.matchAll(/^(\d+) (\d+)$/gm), ([, size, marked]) => ({
+  const name = partialNames(path).tally;
+  const text = (await readIfExists(name)) ?? '';
+  const entries = Array.from(text.matchAll(/^(\d+) (\d+);$/gm), ([, size, marked]) => ({
     sizeBytes: Number(size),
     numMarked: Number(marked),
   }));
-  return entries.findLast((entry) => entry.sizeBytes <= sizeBytes) ?? NO_LINES;
+  const last = entries.findLast((entry) => entry.sizeBytes <= sizeBytes);
+  if (last) return last;
+  throw new ResumeError(`${name} is missing or damaged, so nobody knows how far ${partialNames(path).lines} goes`, {
+    hint: 'put it back, or begin again with --restart: the lines that are there are dropped then',
+  });
 }
 
-/** Finds the lines that can be kept. Changes nothing. */
-export async function findLines(path: string, handle: FileHandle): Promise<FoundLines> {
+/**
+ * Finds the lines of this job that can be kept; undefined where there is no whole line. Those of another job, or without
+ * a tally, are a ResumeError. Changes nothing.
+ */
+export async function findLines(
+  path: string,
+  identity: JobIdentity,
+  handle: FileHandle,
+): Promise<FoundLines | undefined> {
   const whole = await findWholeLines(handle);
+  if (whole.numLines === 0) return undefined;
+  await checkIdentity(path, identity);
   const { sizeBytes, numMarked } = await readTally(path, whole.sizeBytes);
   return { ...(sizeBytes === whole.sizeBytes ? whole : await findWholeLines(handle, sizeBytes)), numMarked };
 }
@@ -108,7 +132,7 @@ export async function writeIdentity(path: string, identity: JobIdentity): Promis
 }
 
 /** Refuses to go on with the lines of another job. */
-export async function checkIdentity(path: string, identity: JobIdentity): Promise<void> {
+async function checkIdentity(path: string, identity: JobIdentity): Promise<void> {
   const names = partialNames(path);
   const stored = await readIdentity(names.identity);
   const keys = new Set([...Object.keys(stored), ...Object.keys(identity)]);
@@ -126,7 +150,7 @@ function isSameFile(before: unknown, now: unknown): now is FileIdentity {
 }
 
 function describeChange(key: string, before: unknown, now: unknown): string {
-  if (isSameFile(before, now)) return `the ${key} file ${now.file} has changed`;
+  if (isSameFile(before, now)) return `the ${key} ${now.pages ? 'folder' : 'file'} ${now.file} has changed`;
   const show = (value: unknown): string => canonical(isFileIdentity(value) ? value.file : value);
   return `${key} was ${show(before)}, now is ${show(now)}`;
 }

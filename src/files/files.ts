@@ -2,9 +2,9 @@
  * What readers and writers of all kinds ask of the file system. A write is whole or has not happened, also when the
  * power fails. Knows nothing of what the files hold.
  */
-import { access, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { access, type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorCode, OutputError, UsageError } from '../core/index.ts';
+import { errorCode, LzeroError, OutputError, UsageError } from '../core/index.ts';
 
 /** Whether there is something at `path` that we can see. */
 export async function exists(path: string): Promise<boolean> {
@@ -39,14 +39,18 @@ export async function readIfExists(path: string): Promise<string | undefined> {
   }
 }
 
+/** What a file is to hold: the whole, or pieces that are made when their turn comes. */
+export type FileContent = string | Uint8Array | Iterable<Uint8Array>;
+
 /** Tells writes of one process apart. */
 let numWrites = 0;
 
 /**
  * Writes a file under a temporary name in its folder, forces it to disk and gives it its name, in place of the file that
- * had it. Failures are OutputError; they leave the old file as it was and nothing beside it.
+ * had it. Failures are OutputError, or what making a piece of the content has thrown on purpose; they leave the old file
+ * as it was and nothing beside it.
  */
-export async function writeFileAtomically(path: string, content: string | Uint8Array): Promise<void> {
+export async function writeFileAtomically(path: string, content: FileContent): Promise<void> {
   const temporary = `${path}.${process.pid}.${numWrites++}.tmp`;
   try {
     await writeAndSync(temporary, content);
@@ -55,17 +59,28 @@ export async function writeFileAtomically(path: string, content: string | Uint8A
   } catch (cause) {
     // The first failure is the one to report, whatever becomes of the temporary file.
     await rm(temporary, { force: true }).catch(() => {});
-    throw OutputError.writing(path, cause);
+    throw cause instanceof LzeroError ? cause : OutputError.writing(path, cause);
   }
 }
 
-async function writeAndSync(path: string, content: string | Uint8Array): Promise<void> {
+async function writeAndSync(path: string, content: FileContent): Promise<void> {
   const handle = await open(path, 'w');
   try {
-    await handle.writeFile(content);
+    if (typeof content === 'string' || content instanceof Uint8Array) await handle.writeFile(content);
+    else for (const piece of content) await writeAll(handle, piece);
     await handle.sync();
   } finally {
     await handle.close();
+  }
+}
+
+/** Node refuses writes of 2 GiB and more. */
+const MAX_WRITE_BYTES = 2 ** 30;
+
+async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const length = Math.min(MAX_WRITE_BYTES, bytes.length - done);
+    done += (await handle.write(bytes, done, length)).bytesWritten;
   }
 }
 

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LockedError, OutputError } from '../core/index.ts';
-import { acquireLock } from './lock.ts';
+import { acquireLock, acquireLockBy, type Lock, lookAt } from './lock.ts';
 
 let folder: string;
 let path: string;
@@ -125,6 +125,18 @@ describe('the lock file of', () => {
     parent.kill();
   });
 
+  it.skipIf(!isLinux)('a process of another container on this host is not, and the error says so', () => {
+    const pid = deadPid();
+    writeHolder({ pid, pidNamespace: 'pid:[1]' });
+    expect(isTakenOver()).toBe(false);
+    expect(() => acquireLock(path)).toThrow(
+      expect.objectContaining({
+        message: `${path} is held by process ${pid} of another container on ${hostname()}`,
+        hint: expect.stringContaining(`delete ${path}`),
+      }),
+    );
+  });
+
   it('a process on another host is not, and the error says which file to delete', () => {
     const pid = deadPid();
     writeHolder({ pid, host: 'elsewhere' });
@@ -154,6 +166,34 @@ describe('the lock file of', () => {
     expect(isTakenOver()).toBe(true);
   });
 
+  it('a dead process that two see is not deleted again by the slower after the faster has its own there', () => {
+    writeHolder({ pid: deadPid() });
+    let faster: Lock | undefined;
+    const turns = [
+      () => rmSync(path), // the slower has seen the dead holder; the faster deletes its file and lets .break go
+      () => {
+        faster = acquireLock(path); // the slower has .break and has seen no file; the faster makes its own
+      },
+    ];
+    const slowly = (file: string) => {
+      const seen = lookAt(file);
+      turns.shift()?.();
+      return seen;
+    };
+    expect(() => acquireLockBy(slowly, path)).toThrow(LockedError);
+    expect([turns, readdirSync(folder)]).toEqual([[], ['out.lock']]);
+    faster?.release();
+  });
+
+  it('a process that lets go between the attempt to make it and the look at it is had at once', () => {
+    const holder = acquireLock(path);
+    const late = (file: string) => {
+      holder.release();
+      return lookAt(file);
+    };
+    acquireLockBy(late, path).release();
+  });
+
   it('a dead process that another is about to take over names that one', () => {
     writeHolder({ pid: deadPid() });
     const taking = acquireLock(`${path}.break`);
@@ -165,7 +205,7 @@ describe('the lock file of', () => {
 /** Runs a script with `acquireLock` and `path` in scope, in a process of its own. */
 function start(script: string): ChildProcess {
   const imports = `
-    import { rmSync, writeFileSync } from 'node:fs';
+    import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
     const { acquireLock } = await import(${JSON.stringify(new URL('./lock.ts', import.meta.url).href)});
     const path = ${JSON.stringify(path)};`;
   return spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', imports + script], {
@@ -195,6 +235,20 @@ describe('among processes', () => {
     expect(await once(child, 'close')).toEqual([3, null]);
     expect(readdirSync(folder)).toEqual([]);
   });
+
+  it.skipIf(process.platform === 'win32')(
+    'all locks go with a process, but one whose file cannot be read',
+    async () => {
+      const child = start(`
+      acquireLock(path);
+      acquireLock(path + '.second');
+      rmSync(path);
+      mkdirSync(path); // EISDIR for whoever reads it
+      process.exit(3);`);
+      expect(await once(child, 'close')).toEqual([3, null]);
+      expect(readdirSync(folder)).toEqual(['out.lock']);
+    },
+  );
 
   it('four that take over from a dead one 60 times each are never two at once', async () => {
     writeHolder({ pid: deadPid() });

@@ -2,7 +2,7 @@
  * The compute engine, loaded when first needed: onnxruntime-node, or onnxruntime-web where no native binary exists.
  * The only place that knows their package names, their version, and what one can do that the other cannot.
  */
-import { MissingDependencyError, messageOf } from '../core/index.ts';
+import { errorCode, MissingDependencyError, messageOf } from '../core/index.ts';
 
 /**
  * The part of ONNX Runtime's interface that both packages share and we use.
@@ -36,22 +36,42 @@ export function providerOf(engine: EngineName): 'cpu' | 'wasm' {
   return engine === 'onnxruntime-node' ? 'cpu' : 'wasm';
 }
 
-const LOADERS: Readonly<Record<EngineName, () => Promise<Engine>>> = {
+/**
+ * How each engine is loaded.
+ * @internal
+ */
+type Loaders = Readonly<Record<EngineName, () => Promise<Engine>>>;
+
+const LOADERS: Loaders = {
   'onnxruntime-node': () => import('onnxruntime-node'),
   'onnxruntime-web': () => import('onnxruntime-web'),
+};
+
+/**
+ * An engine in memory.
+ * @internal
+ */
+type LoadedEngine = {
+  readonly name: EngineName;
+  readonly ort: Engine;
+  /** Why a better one that is installed is not used. */
+  readonly problem: string | undefined;
 };
 
 /**
  * Loads the first engine that this machine has.
  * @internal
  */
-export async function loadEngine(): Promise<{ readonly name: EngineName; readonly ort: Engine }> {
+export async function loadEngine(loaders: Loaders = LOADERS): Promise<LoadedEngine> {
   const reasons: string[] = [];
+  let problem: string | undefined;
   for (const name of ENGINES) {
     try {
-      return { name, ort: await LOADERS[name]() };
+      return { name, ort: await loaders[name](), problem };
     } catch (error) {
-      reasons.push(`${name}: ${messageOf(error).split('\n')[0]}`);
+      const reason = messageOf(error).split('\n')[0];
+      reasons.push(`${name}: ${reason}`);
+      if (!isNotInstalled(name, error)) problem ??= `${name} is installed, but does not load: ${reason}`;
     }
   }
   throw new MissingDependencyError(
@@ -62,12 +82,24 @@ export async function loadEngine(): Promise<{ readonly name: EngineName; readonl
   );
 }
 
-/** Name and version of the engine that would be used, or undefined where there is none. */
-export async function findEngine(): Promise<{ readonly name: EngineName; readonly version: string } | undefined> {
+function isNotInstalled(name: EngineName, error: unknown): boolean {
+  return errorCode(error) === 'ERR_MODULE_NOT_FOUND' && messageOf(error).includes(`'${name}'`);
+}
+
+/** An engine that would be used. */
+export type FoundEngine = {
+  readonly name: EngineName;
+  readonly version: string;
+  /** Why a better one that is installed is not used. */
+  readonly problem: string | undefined;
+};
+
+/** The engine that would be used, or undefined where there is none. */
+export async function findEngine(): Promise<FoundEngine | undefined> {
   try {
-    const { name, ort } = await loadEngine();
+    const { name, ort, problem } = await loadEngine();
     const { node, web, common } = ort.env.versions;
-    return { name, version: (name === 'onnxruntime-node' ? node : web) ?? common };
+    return { name, version: (name === 'onnxruntime-node' ? node : web) ?? common, problem };
   } catch (error) {
     if (error instanceof MissingDependencyError) return undefined;
     throw error;

@@ -2,7 +2,7 @@
 export type { Attribute, Constant, Node, NodeOptions, ValueType } from './builder.ts';
 export { GraphBuilder } from './builder.ts';
 export { choose, forEachRow } from './control-flow.ts';
-export type { EngineName } from './engine.ts';
+export type { EngineName, FoundEngine } from './engine.ts';
 export { canMapFiles, ENGINE_INSTALL_COMMAND, ENGINE_VERSION, ENGINES, findEngine } from './engine.ts';
 export { toOnnx } from './onnx.ts';
 export {

@@ -15,7 +15,10 @@ const BUSY = 1;
 const CLOSING = 2;
 const SHUT = 4;
 
-/** Longer than a batch takes on any machine; an engine that hangs must not keep a process for ever. */
+/**
+ * An engine that hangs must not keep a process for ever. Batches take a second or two; the loading of a model of several
+ * gigabytes, or a batch on a machine that swaps, may take longer than this, and is then aborted with the whole process.
+ */
 const LONGEST_WORK_MS = 60_000;
 
 /** An open gate. */
@@ -40,7 +43,8 @@ export function shutToWork(gate: NativeGate): void {
   Atomics.or(gate, 0, CLOSING);
 }
 
-function shutAndWait(gate: NativeGate): void {
+/** Nothing passes any more; returns when nobody is inside. */
+export function shutAndWait(gate: NativeGate): void {
   Atomics.or(gate, 0, SHUT);
   for (let state = Atomics.load(gate, 0); state & BUSY; state = Atomics.load(gate, 0))
     if (Atomics.wait(gate, 0, state, LONGEST_WORK_MS) === 'timed-out') return;

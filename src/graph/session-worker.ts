@@ -1,8 +1,9 @@
 /** The thread behind `session.ts`: owns the engine and the loaded model, answers one request after the other. */
+import { inspect } from 'node:util';
 import type { MessagePort } from 'node:worker_threads';
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert, EngineError, LzeroError, messageOf } from '../core/index.ts';
-import type { Engine, EngineName } from './engine.ts';
+import type { Engine } from './engine.ts';
 import { loadEngine, providerOf } from './engine.ts';
 import { enter, leave, type NativeGate } from './native-gate.ts';
 import type { SessionAnswer, SessionFailure, SessionModel, SessionReply, SessionRequest } from './session.ts';
@@ -16,14 +17,14 @@ type LoadedModel = Awaited<ReturnType<Engine['InferenceSession']['create']>>;
 const LOG_SEVERITY = 3;
 
 class EngineHost {
-  #engine: { readonly name: EngineName; readonly ort: Engine } | undefined;
+  #engine: Awaited<ReturnType<typeof loadEngine>> | undefined;
   #model: LoadedModel | undefined;
 
   async answer(request: SessionRequest): Promise<SessionAnswer> {
     switch (request.kind) {
       case 'start':
         this.#engine = await loadEngine();
-        return { kind: 'start', engine: this.#engine.name };
+        return { kind: 'start', engine: this.#engine.name, problem: this.#engine.problem };
       case 'load':
         await this.#release();
         this.#model = await this.#create(request.model, request.threads);
@@ -79,10 +80,12 @@ function isTensorData(data: unknown): data is TensorData {
   return [Float32Array, Uint8Array, Int8Array, Int32Array, BigInt64Array].some((kind) => data instanceof kind);
 }
 
+/** As text: an error's own fields need not be such that they can cross to another thread. */
 function failure(error: unknown): SessionFailure {
+  const stack = inspect(error);
   if (error instanceof LzeroError)
-    return { kind: 'failure', code: error.code, message: error.message, hint: error.hint };
-  return { kind: 'failure', code: 'ENGINE', message: messageOf(error) };
+    return { kind: 'failure', code: error.code, message: error.message, hint: error.hint, stack };
+  return { kind: 'failure', code: 'ENGINE', message: messageOf(error), stack };
 }
 
 async function throughGate(gate: NativeGate, host: EngineHost, request: SessionRequest): Promise<SessionReply> {
@@ -100,6 +103,9 @@ async function throughGate(gate: NativeGate, host: EngineHost, request: SessionR
 function serve(port: MessagePort, gate: NativeGate): void {
   const host = new EngineHost();
   let last: Promise<void> = Promise.resolve();
+  port.on('messageerror', (error) => {
+    throw error; // ends the thread: without an answer to this request all later ones would be taken for it
+  });
   port.on('message', (request: SessionRequest) => {
     last = last.then(async () => {
       const reply = await throughGate(gate, host, request);

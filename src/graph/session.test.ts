@@ -41,6 +41,12 @@ describe('a session', () => {
       expect([...floatsOf((await session.run({ x })).y0)]).toEqual([1, 0]);
     }));
 
+  it('keeps where in the engine thread an error came from', () =>
+    withSession(async (session) => {
+      const error = await session.load({ bytes: Uint8Array.of(1, 2, 3) }, { threads: 1 }).catch((e: unknown) => e);
+      expect(error).toMatchObject({ cause: { stack: expect.stringMatching(/\n {4}at .*onnxruntime-node/) } });
+    }));
+
   it('refuses an output of an element type that is not ours', () =>
     withSession(async (session) => {
       const double = { dtype: 'float32', shape: [2] } as const; // a lie: 11 is float64

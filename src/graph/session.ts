@@ -25,7 +25,7 @@ export type SessionRequest =
 
 /** What the worker answers to each kind of request that it could fulfil. */
 export type SessionAnswer =
-  | { readonly kind: 'start'; readonly engine: EngineName }
+  | { readonly kind: 'start'; readonly engine: EngineName; readonly problem: string | undefined }
   | { readonly kind: 'load' }
   | { readonly kind: 'run'; readonly outputs: Readonly<Record<string, Tensor>> }
   | { readonly kind: 'close' };
@@ -36,6 +36,8 @@ export type SessionFailure = {
   readonly code: string;
   readonly message: string;
   readonly hint?: string | undefined;
+  /** Where it came from, with its causes. */
+  readonly stack?: string | undefined;
 };
 
 /** What the worker sends back. */
@@ -75,13 +77,15 @@ export class Session {
   #ended: Error | undefined;
   #closing: Promise<void> | undefined;
   #engine: EngineName | undefined;
+  #engineProblem: string | undefined;
 
   /** Starts the worker and its engine; `MissingDependencyError` where there is none. */
   static async start(): Promise<Session> {
     const session = new Session();
     try {
-      const { engine } = answerTo('start', await session.#ask({ kind: 'start' }));
+      const { engine, problem } = answerTo('start', await session.#ask({ kind: 'start' }));
       session.#engine = engine;
+      session.#engineProblem = problem;
       return session;
     } catch (error) {
       await session.#worker.terminate();
@@ -96,6 +100,12 @@ export class Session {
       assert(first !== undefined, 'the engine thread answered what nobody asked');
       first.resolve(reply);
     });
+    // Answers come in order: the one that cannot be read is that to the first request.
+    this.#worker.on('messageerror', (cause) =>
+      this.#waiting
+        .shift()
+        ?.reject(new EngineError(`an answer of the engine thread cannot be read: ${messageOf(cause)}`, { cause })),
+    );
     this.#worker.on('error', (cause) =>
       this.#end(new EngineError(`the engine thread failed: ${messageOf(cause)}`, { cause, hint: THREAD_HINT })),
     );
@@ -109,6 +119,11 @@ export class Session {
   get engine(): EngineName {
     assert(this.#engine !== undefined, 'a session without an engine');
     return this.#engine;
+  }
+
+  /** Why a better engine that is installed is not used. */
+  get engineProblem(): string | undefined {
+    return this.#engineProblem;
   }
 
   /** Loads a model, in place of the one before. Its bytes move to the worker and are gone here. */
@@ -173,7 +188,8 @@ function isOfKind<Kind extends SessionAnswer['kind']>(
   return answer.kind === kind;
 }
 
-function errorFrom({ code, message, hint }: SessionFailure): LzeroError {
-  if (code === 'MISSING_DEPENDENCY') return new MissingDependencyError(message, { hint });
-  return code === 'ENGINE' ? new EngineError(message, { hint }) : new LzeroError(code, message, { hint });
+function errorFrom({ code, message, hint, stack }: SessionFailure): LzeroError {
+  const cause = stack === undefined ? undefined : Object.assign(new Error(message), { stack });
+  if (code === 'MISSING_DEPENDENCY') return new MissingDependencyError(message, { hint, cause });
+  return code === 'ENGINE' ? new EngineError(message, { hint, cause }) : new LzeroError(code, message, { hint, cause });
 }

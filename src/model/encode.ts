@@ -7,8 +7,8 @@
  * Windows begin at fixed places of the stream, so a document meets the same neighbours in every run: a resumed job
  * gives the same bytes.
  */
-import type { SparseVector } from '../core/index.ts';
-import { InterruptedError } from '../core/index.ts';
+import type { Logger, SparseVector } from '../core/index.ts';
+import { InputError, InterruptedError } from '../core/index.ts';
 import type { ModelInput } from '../text/index.ts';
 
 /** A text to encode. */
@@ -32,6 +32,8 @@ export type EncodeOptions = {
   readonly skip?: number | undefined;
   /** Told after each batch how many documents are encoded or skipped by now. */
   readonly onProgress?: ((numDone: number) => void) | undefined;
+  /** Told where a slower engine must do; silent if not given. */
+  readonly logger?: Logger | undefined;
 };
 
 /** Documents per window: 512 of 128 tokens are seconds of work, and neighbours in length differ by little. */
@@ -79,6 +81,7 @@ async function* windows(
   let window: DocumentToEncode[] = [];
   let numCharacters = 0;
   for await (const document of documents) {
+    if (typeof document.text !== 'string') throw withoutText(document);
     window.push(document);
     numCharacters += document.text.length;
     if (window.length === WINDOW || numCharacters >= WINDOW_CHARACTERS) {
@@ -88,6 +91,13 @@ async function* windows(
     }
   }
   if (window.length > 0) yield window;
+}
+
+/** Types do not hold those who call from JavaScript. */
+function withoutText({ id }: DocumentToEncode): InputError {
+  return new InputError(`document ${JSON.stringify(id)} has no text`, {
+    hint: 'give each as { id, text }; documentText joins title and text',
+  });
 }
 
 async function encodeWindow(

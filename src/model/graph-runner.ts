@@ -15,6 +15,12 @@ export type TokenIds = Int32Array;
 /** Told of a tensor by its name in the checkpoint. */
 type TensorVisitor = (name: string, values: Float32Array) => void;
 
+/** How a graph is run. */
+export type RunnerOptions = {
+  /** Threads that compute; as many as this process may use at once if not given. */
+  readonly threads?: number | undefined;
+};
+
 /** An engine session that knows how to give graphs the checkpoint's weights. Close it when done. */
 export class GraphRunner {
   readonly #session: Session;
@@ -44,9 +50,9 @@ export class GraphRunner {
   }
 
   /** Loads the graph that is to be run. Its parameters are the engine's from now on, so this is done once. */
-  async load(graph: GraphBuilder): Promise<void> {
+  async load(graph: GraphBuilder, { threads = availableParallelism() }: RunnerOptions = {}): Promise<void> {
     const folder = dirname(this.#checkpoint.weightsPath);
-    await this.#session.load({ bytes: toOnnx(graph), folder }, { threads: availableParallelism() });
+    await this.#session.load({ bytes: toOnnx(graph), folder }, { threads });
     this.#inMemory = new Map();
   }
 
@@ -78,6 +84,11 @@ export class GraphRunner {
       mask: { dtype: 'float32', dims, data: mask },
       ...extra,
     });
+  }
+
+  /** Why the engine is not the best one that is installed. */
+  get engineProblem(): string | undefined {
+    return this.#session.engineProblem;
   }
 
   /** Ends the engine. */

@@ -2,10 +2,10 @@
  * Makes a model folder from a Hugging Face checkpoint, or from another model folder with other settings. The folder
  * appears under its name only when it is whole, and replaces nothing but another model folder.
  */
-import { chmod, copyFile, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { CheckpointError, ConfigError, OutputError } from '../core/index.ts';
-import { exists, refuseInputAsOutput } from '../files/index.ts';
+import { CheckpointError, ConfigError, messageOf, OutputError } from '../core/index.ts';
+import { exists, refuseInputAsOutput, syncFolder, writeFileAtomically } from '../files/index.ts';
 import type { Tokenizer } from '../text/index.ts';
 import { formatIdf } from '../text/index.ts';
 import { modelCard } from './card.ts';
@@ -73,13 +73,27 @@ async function refuseExisting(output: string, force = false): Promise<void> {
   throw new OutputError(`${output} is not a model folder, so it is not replaced`, { hint: 'name another folder' });
 }
 
-/** The old folder steps aside until the new one has its name. */
-async function putInPlace(temporary: string, output: string): Promise<void> {
+/** The old folder steps aside until the new one has its name, and steps back where that fails. */
+export async function putInPlace(temporary: string, output: string): Promise<void> {
+  await syncFolder(temporary);
   const aside = `${temporary}.old`;
   const replaces = await exists(output);
   if (replaces) await rename(output, aside);
-  await rename(temporary, output);
+  try {
+    await rename(temporary, output);
+  } catch (cause) {
+    if (replaces) await stepBack(aside, output);
+    throw cause;
+  }
+  await syncFolder(dirname(output));
   if (replaces) await rm(aside, { recursive: true, force: true });
+}
+
+async function stepBack(aside: string, output: string): Promise<void> {
+  await rename(aside, output).catch((cause: unknown) => {
+    const hint = `the model that was to be replaced is in ${aside}: move it back`;
+    throw new OutputError(`cannot write ${output}: ${messageOf(cause)}`, { cause, hint });
+  });
 }
 
 async function fill(folder: string, options: ImportOptions): Promise<ImportReport> {
@@ -89,10 +103,10 @@ async function fill(folder: string, options: ImportOptions): Promise<ImportRepor
   const network = settings.kind === 'bert' ? await fillNetwork(folder, model, { ...options, settings }) : undefined;
   await copyFiles(options.source, folder, TOKENIZER_FILES);
   if (settings.idf === IDF_FILE) {
-    await writeFile(join(folder, IDF_FILE), formatIdf(model.idf, model.tokenizer.vocabulary));
+    await writeFileAtomically(join(folder, IDF_FILE), formatIdf(model.idf, model.tokenizer.vocabulary));
   }
-  await writeFile(join(folder, 'README.md'), modelCard(settings, { ...network, tokenizer: model.tokenizer }));
-  await writeFile(join(folder, SETTINGS_FILE), formatSettings(settings));
+  await writeFileAtomically(join(folder, 'README.md'), modelCard(settings, { ...network, tokenizer: model.tokenizer }));
+  await writeFileAtomically(join(folder, SETTINGS_FILE), formatSettings(settings));
   return { settings, head: network?.head, numCalibrationDocuments: network?.numCalibrationDocuments };
 }
 
@@ -232,10 +246,16 @@ async function copyFiles(source: string, folder: string, names: readonly string[
   }
 }
 
-/** Copies a file, but not who may read it: that is as for any new file, also where the source was read-only or private. */
+/** Copies a file and forces it to disk, but not who may read it: that is as for any new file, also where the source was read-only or private. */
 async function copyContent(from: string, to: string): Promise<void> {
   await writeFile(to, '');
   const { mode } = await stat(to);
   await copyFile(from, to);
   await chmod(to, mode);
+  const handle = await open(to, 'r+'); // Windows syncs only what may be written
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

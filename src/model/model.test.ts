@@ -10,8 +10,8 @@ import {
   golden,
   goldenFolder,
 } from '../../test/golden/model/fixtures.ts';
-import { ConfigError, EngineError } from '../core/index.ts';
-import { WINDOW } from './encode.ts';
+import { ConfigError, EngineError, InputError } from '../core/index.ts';
+import { type DocumentToEncode, WINDOW } from './encode.ts';
 import { loadModel } from './model.ts';
 import { formatSettings } from './settings.ts';
 
@@ -25,6 +25,25 @@ describe('a model', () => {
     await model.close();
     await model.close();
     await expect(encodeAll(model, golden.texts)).rejects.toThrow('the model was closed');
+  });
+
+  it('gives the same terms with any number of threads, and refuses numbers that are none', async () => {
+    const terms = [1, 3].map(async (threads) => {
+      const model = await loadModel(goldenFolder('untied'), { idf: 'none', threads });
+      const encoded = await encodeAll(model, golden.texts);
+      await model.close();
+      return encoded.map(({ vector }) => vector.terms);
+    });
+    expect(await terms[0]).toEqual(await terms[1]);
+    for (const threads of [0, 1.5, Number.NaN])
+      await expect(loadModel(undefined, { threads })).rejects.toThrow(ConfigError);
+  });
+
+  it('names a document without a text', async () => {
+    const model = await loadModel();
+    const documents: DocumentToEncode[] = JSON.parse('[{"id":"a","text":"moon"},{"id":"b","title":"tide"}]');
+    await expect(collect(model.encode(documents))).rejects.toThrow(InputError);
+    await expect(collect(model.encode(documents))).rejects.toThrow('document "b" has no text');
   });
 
   it('fails the stream that is running when it is closed, instead of starting another engine', async () => {

@@ -1,11 +1,12 @@
 /** A model ready for use: documents to vectors, queries to vectors. What it is made of is model-folder.ts's. */
-import type { SparseVector } from '../core/index.ts';
-import { EngineError } from '../core/index.ts';
+import type { Logger, SparseVector } from '../core/index.ts';
+import { ConfigError, EngineError, silentLogger } from '../core/index.ts';
 import type { EncodedQuery, IdfTable, Tokenizer } from '../text/index.ts';
 import { encodeQuery } from '../text/index.ts';
 import { activate } from './activation.ts';
 import type { BatchEncoder, DocumentToEncode, EncodedDocument, EncodeOptions } from './encode.ts';
 import { encodeStream } from './encode.ts';
+import type { RunnerOptions } from './graph-runner.ts';
 import type { CheckpointOptions, ModelFolder } from './model-folder.ts';
 import { EMBEDDED_MODEL, modelIdentity, readModelFolder } from './model-folder.ts';
 import { NeuralEncoder, streamEncoder } from './neural-encoder.ts';
@@ -20,15 +21,20 @@ import type { BertSettings, ModelSettings } from './settings.ts';
  */
 const LARGE_LOGIT = 31;
 
+/** How to load a model. */
+export type LoadOptions = CheckpointOptions & RunnerOptions;
+
 /** An encoder of documents and queries. Close it when done: a transformer keeps an engine thread. */
 export class Model {
   readonly #folder: ModelFolder;
+  readonly #options: RunnerOptions;
   #encoder: Promise<NeuralEncoder> | undefined;
   #closed = false;
 
   /** Use `loadModel`. */
-  constructor(folder: ModelFolder) {
+  constructor(folder: ModelFolder, options: RunnerOptions = {}) {
     this.#folder = folder;
+    this.#options = options;
   }
 
   /** What fixes this model's vectors. */
@@ -71,7 +77,7 @@ export class Model {
     documents: AsyncIterable<DocumentToEncode> | Iterable<DocumentToEncode>,
     options: EncodeOptions = {},
   ): AsyncGenerator<EncodedDocument> {
-    return encodeStream(documents, this.#batchEncoder(), options);
+    return encodeStream(documents, this.#batchEncoder(options.logger), options);
   }
 
   /** sha256 of all that decides the vectors: indexes keep it and refuse vectors of another. */
@@ -86,13 +92,19 @@ export class Model {
     await (await this.#encoder?.catch(() => undefined))?.close();
   }
 
-  #batchEncoder(): BatchEncoder {
+  #batchEncoder(logger: Logger = silentLogger): BatchEncoder {
     const { settings, tokenizer } = this.#folder;
     if (settings.kind === 'bow') return bowEncoder(tokenizer, settings.prune);
+    let isTold = false;
     return streamEncoder({
       tokenise: (text) => tokenizer.encodeForModel(text, settings.encodeLength),
-      encodeBatch: async (batch, filterSwitch) =>
-        await (await this.#openEncoder(settings)).encodeBatch(batch, filterSwitch),
+      encodeBatch: async (batch, filterSwitch) => {
+        const encoder = await this.#openEncoder(settings);
+        if (!isTold && encoder.engineProblem)
+          logger.warn(`encoding is slower than it could be: ${encoder.engineProblem}`);
+        isTold = true;
+        return await encoder.encodeBatch(batch, filterSwitch);
+      },
     });
   }
 
@@ -101,7 +113,7 @@ export class Model {
     if (this.#closed) throw new EngineError('the model was closed', { hint: 'load it again with loadModel' });
     const { folder, tokenizer } = this.#folder;
     const { size: numTerms, specialIds: droppedTerms } = tokenizer.vocabulary;
-    this.#encoder ??= NeuralEncoder.open(folder, { ...settings, droppedTerms, numTerms });
+    this.#encoder ??= NeuralEncoder.open(folder, { ...settings, droppedTerms, numTerms }, this.#options);
     return this.#encoder;
   }
 }
@@ -130,6 +142,9 @@ function bagOfWords(ids: Int32Array, dropped: ReadonlySet<number>): SparseVector
  * Loads a model folder, or a Hugging Face checkpoint folder with `options`; without a folder the embedded model. The
  * network itself is loaded when the first document is encoded.
  */
-export async function loadModel(folder: string = EMBEDDED_MODEL, options: CheckpointOptions = {}): Promise<Model> {
-  return new Model(await readModelFolder(folder, options));
+export async function loadModel(folder: string = EMBEDDED_MODEL, options: LoadOptions = {}): Promise<Model> {
+  const { threads, ...checkpoint } = options;
+  if (threads !== undefined && !(Number.isInteger(threads) && threads > 0))
+    throw new ConfigError(`threads is ${threads}, expected a whole number from 1`);
+  return new Model(await readModelFolder(folder, checkpoint), { threads });
 }

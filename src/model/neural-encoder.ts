@@ -8,7 +8,7 @@ import { activate } from './activation.ts';
 import { Checkpoint } from './checkpoint.ts';
 import { documentGraph } from './document-graph.ts';
 import type { BatchEncoder } from './encode.ts';
-import type { TokenIds } from './graph-runner.ts';
+import type { RunnerOptions, TokenIds } from './graph-runner.ts';
 import { GraphRunner } from './graph-runner.ts';
 import type { PruneRule } from './prune.ts';
 import { prune } from './prune.ts';
@@ -59,7 +59,7 @@ export class NeuralEncoder {
   readonly #rules: WeightRules;
 
   /** Opens the checkpoint in `folder` and loads it into the engine. */
-  static async open(folder: string, rules: WeightRules): Promise<NeuralEncoder> {
+  static async open(folder: string, rules: WeightRules, options: RunnerOptions = {}): Promise<NeuralEncoder> {
     const checkpoint = await Checkpoint.open(folder);
     let runner: GraphRunner | undefined;
     try {
@@ -68,7 +68,7 @@ export class NeuralEncoder {
       runner = await GraphRunner.start(checkpoint, (name, values) => {
         if (name === checkpoint.decoderName) bounds = termBounds(values, checkpoint.config.hiddenSize);
       });
-      await runner.load(documentGraph(checkpoint, runner.parameters, bounds));
+      await runner.load(documentGraph(checkpoint, runner.parameters, bounds), options);
       return new NeuralEncoder(checkpoint, runner, rules);
     } catch (error) {
       await runner?.close();
@@ -81,6 +81,11 @@ export class NeuralEncoder {
     this.#checkpoint = checkpoint;
     this.#runner = runner;
     this.#rules = rules;
+  }
+
+  /** Why the engine is not the best one that is installed. */
+  get engineProblem(): string | undefined {
+    return this.#runner.engineProblem;
   }
 
   /** One vector per document of the batch. Turns `filterSwitch` off where the filter did not pay. */

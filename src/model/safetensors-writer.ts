@@ -3,10 +3,8 @@
  * and padding are those of the reference implementation (`prepare` in its tensor.rs, linked in safetensors.ts):
  * tensors by descending type, then by the UTF-8 of their name; the header padded with spaces to 8 bytes.
  */
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { CheckpointError, OutputError, ShapeError } from '../core/index.ts';
-import { syncFolder } from '../files/index.ts';
+import { CheckpointError, ShapeError } from '../core/index.ts';
+import { writeFileAtomically } from '../files/index.ts';
 import { bfloat16ToFloat32, float32ToBfloat16, float32ToHalf, halfToFloat32 } from './half.ts';
 import { firstNonFinite } from './safetensors.ts';
 import { LENGTH_BYTES, METADATA_KEY, numValues, tensorLabel } from './safetensors-header.ts';
@@ -27,8 +25,6 @@ export type WritableDtype = 'F32' | 'BF16' | 'F16';
 /** Types in the order of the file: the reference sorts by its enumeration, descending. */
 const DTYPE_ORDER: readonly WritableDtype[] = ['F32', 'BF16', 'F16'];
 const VALUE_BYTES: Readonly<Record<WritableDtype, number>> = { F32: 4, BF16: 2, F16: 2 };
-/** Node refuses writes of 2 GiB and more. */
-const MAX_WRITE_BYTES = 2 ** 30;
 
 /**
  * Writes a safetensors file under a temporary name, forces it to disk and gives it its name.
@@ -42,15 +38,7 @@ export async function writeSafetensors(
 ): Promise<void> {
   const sorted = [...tensors].sort(byTypeThenName);
   checkTensors(path, sorted);
-  const temporary = `${path}.${process.pid}.tmp`;
-  try {
-    await writeAndSync(temporary, pieces(path, sorted, metadata));
-    await rename(temporary, path);
-    await syncFolder(dirname(path));
-  } catch (cause) {
-    await rm(temporary, { force: true });
-    throw cause instanceof CheckpointError ? cause : OutputError.writing(path, cause);
-  }
+  await writeFileAtomically(path, pieces(path, sorted, metadata));
 }
 
 function byTypeThenName(a: TensorToWrite, b: TensorToWrite): number {
@@ -117,21 +105,4 @@ function convert({ dtype, values }: TensorToWrite): { array: Float32Array | Uint
   if (dtype === 'F32') return { array: values, readBack: values };
   const array = dtype === 'F16' ? float32ToHalf(values) : float32ToBfloat16(values);
   return { array, readBack: dtype === 'F16' ? halfToFloat32(array) : bfloat16ToFloat32(array) };
-}
-
-async function writeAndSync(path: string, bytes: Iterable<Uint8Array>): Promise<void> {
-  const handle = await open(path, 'w');
-  try {
-    for (const piece of bytes) await writeAll(handle, piece);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let done = 0; done < bytes.length; ) {
-    const length = Math.min(MAX_WRITE_BYTES, bytes.length - done);
-    done += (await handle.write(bytes, done, length)).bytesWritten;
-  }
 }

@@ -21,17 +21,21 @@ describe.skipIf(process.platform === 'win32')('a process that ends while the eng
   const host = (how: string) => start(['--import', 'tsx', join(import.meta.dirname, 'engine-host.ts'), how]);
 
   it(
-    'by process.exit ends with the code it asked for',
+    'by process.exit waits for the run and ends with the code it asked for',
     async () => {
-      expect(await host('exit').end()).toEqual([0, null, '']);
+      const { child, end } = host('exit');
+      expect(await text(child.stdout)).toBe('waited for the run\n');
+      expect(await end()).toEqual([0, null, '']);
     },
     TIMEOUT_MS,
   );
 
   it(
-    'by an uncaught error ends with 1',
+    'by an uncaught error waits for the run and ends with 1',
     async () => {
-      expect(await host('throw').end()).toEqual([1, null, expect.stringContaining('SyntaxError')]);
+      const { child, end } = host('throw');
+      expect(await text(child.stdout)).toBe('waited for the run\n');
+      expect(await end()).toEqual([1, null, expect.stringContaining('SyntaxError')]);
     },
     TIMEOUT_MS,
   );
