@@ -1,12 +1,12 @@
 /**
- * Speed and size of the sparse index on a synthetic collection (bench/lib/synthetic.ts), all in one process, by turns:
- * WebAssembly against its TypeScript twin, against plain term-at-a-time, lean against resident, ten segments against one,
- * and with one document in twenty deleted.
+ * Speed and size of the sparse index on a synthetic collection (bench/lib/synthetic.ts), all in one process: building,
+ * opening, WebAssembly against its TypeScript twin and against plain term-at-a-time, lean against resident, ten segments
+ * against one, one document in twenty deleted, two threads against one, and growth with the collection.
  *
- *     npx tsx bench/search.ts [--docs 1000000] [--small 200000] [--queries 500] [--rounds 5] [--json results.json]
+ *     npx tsx bench/search.ts [--docs 1000000] [--small 200000] [--queries 200] [--rounds 5] [--json results.json]
  *
- * A query's time is the least of its rounds, a contender's the mean of its queries: what disturbs the machine falls on all
- * contenders alike and mostly drops out. One million documents need 10 GB. The bars are those of docs/DESIGN.md.
+ * Contenders take turns, some queries each, until all queries are answered by all: a round, which gives one ratio. Shown
+ * are median, least and largest of the rounds. One million documents need 12 GB. The bars are those of docs/DESIGN.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,26 +20,29 @@ import {
   type SparseSearcherOptions,
 } from '../src/search/index.ts';
 import { circumstances, describe } from './lib/machine.ts';
-import { atLeast, atMost, type Part, printPart, type Row, writeResults } from './lib/report.ts';
+import { atLeast, atMost, type Claim, type Part, printPart, type Row, writeResults } from './lib/report.ts';
+import { SearchWorkers } from './lib/search-workers.ts';
 import {
+  bitmapOf,
   buildSegment,
   buildSegments,
+  codesOf,
   fileSource,
-  memorySource,
   plainLists,
   SCALE,
   TermAtATime,
 } from './lib/sparse-index.ts';
-import { spread } from './lib/statistics.ts';
+import { median, spread } from './lib/statistics.ts';
 import { type SyntheticCollection, syntheticCollection } from './lib/synthetic.ts';
 
 const KS = [10, 100, 1000] as const;
 /** How many times faster than term-at-a-time, for each k. */
 const BARS = { 10: 20, 100: 12, 1000: 7 } as const;
-const WARM_UP_QUERIES = 50;
+const WARM_UP_QUERIES = 200;
+/** A contender's turn: short, so that what disturbs the machine falls on all, but not so short that caches are cold. */
+const TURN_QUERIES = 20;
 const US = 1000;
-
-type Contender = { readonly name: string; search(query: SparseVector, k: number): unknown };
+const MB = 1e6;
 
 const oneInTwenty = (doc: number): boolean => (doc * 2654435761) % 4294967296 < 4294967296 / 20;
 
@@ -47,148 +50,183 @@ const { values } = parseArgs({
   options: {
     docs: { type: 'string', default: '1000000' },
     small: { type: 'string', default: '200000' },
-    queries: { type: 'string', default: '500' },
+    queries: { type: 'string', default: '200' },
     rounds: { type: 'string', default: '5' },
     json: { type: 'string' },
   },
 });
 const numRounds = Number(values.rounds);
+const numQueries = Number(values.queries);
 
+type Contender = {
+  readonly name: string;
+  readonly queries: readonly SparseVector[];
+  search(query: SparseVector, k: number): unknown;
+};
+
+/** A searcher as contender, and how long it took to open. */
 function contender(
   name: string,
   segments: readonly SearchSegment[],
-  options: Omit<SparseSearcherOptions, 'scale'> = {},
+  { queries, ...options }: Omit<SparseSearcherOptions, 'scale'> & { readonly queries: readonly SparseVector[] },
 ) {
   const searcher = new SparseSearcher({ scale: SCALE, ...options });
   const start = performance.now();
   searcher.setSegments(segments);
   const openMs = performance.now() - start;
-  return { name, openMs, searcher, search: (query: SparseVector, k: number) => searcher.searchIntegers(query, { k }) };
+  const search = (query: SparseVector, k: number) => searcher.searchIntegers(query, { k });
+  return { name, queries, openMs, searcher, search };
 }
 
-/** Mean time of a query in microseconds, for each contender; of each query the best of all rounds. */
-function measure(contenders: readonly Contender[], queries: readonly SparseVector[], k: number): Map<string, number> {
-  const best = contenders.map(() => new Float64Array(queries.length).fill(Number.POSITIVE_INFINITY));
-  for (const { search } of contenders) for (const query of queries.slice(0, WARM_UP_QUERIES)) search(query, k);
+/** Mean time of a query in microseconds, by contender and round. */
+type Times = ReadonlyMap<string, readonly number[]>;
+
+function measure(contenders: readonly Contender[], k: number): Times {
+  const times = new Map(contenders.map(({ name }): [string, number[]] => [name, []]));
+  for (const { search, queries } of contenders) for (const query of queries.slice(0, WARM_UP_QUERIES)) search(query, k);
   for (let round = 0; round < numRounds; round++) {
-    contenders.forEach(({ search }, j) => {
-      queries.forEach((query, i) => {
+    const sums = contenders.map(() => 0);
+    for (let first = 0; first < numQueries; first += TURN_QUERIES) {
+      contenders.forEach(({ search, queries }, i) => {
         const start = performance.now();
-        search(query, k);
-        best[j][i] = Math.min(best[j][i], performance.now() - start);
+        for (const query of queries.slice(first, first + TURN_QUERIES)) search(query, k);
+        sums[i] += performance.now() - start;
       });
+    }
+    contenders.forEach(({ name }, i) => {
+      times.get(name)?.push((US * sums[i]) / numQueries);
     });
   }
-  const means = best.map((times) => (US * times.reduce((sum, time) => sum + time, 0)) / times.length);
-  return new Map(contenders.map(({ name }, j) => [name, means[j]]));
+  return times;
 }
 
-const single = (name: string, value: number, unit: string): Row => ({ name, unit, value: spread([value]) });
-
-/** CPU seconds that a call takes. */
-function cpuSeconds(work: () => void): number {
-  const before = process.cpuUsage();
-  work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1e6;
+/** The ratio of two contenders in each round. */
+function ratios(times: Times, [a, b]: readonly [string, string]): number[] {
+  const [over, under] = [times.get(a) ?? [], times.get(b) ?? []];
+  return over.map((time, round) => time / under[round]);
 }
 
-function buildPart(collection: SyntheticCollection): { part: Part; bytes: Uint8Array; codes: Uint8Array } {
+const row = (name: string, rounds: readonly number[], unit: string): Row => ({ name, unit, value: spread(rounds) });
+
+/** Rows and claims of ratios that have bars. */
+function judge(times: Times, bars: readonly (readonly [[string, string], (name: string, ratio: number) => Claim])[]) {
+  const rows: Row[] = [...times].map(([name, rounds]) => row(name, rounds, 'µs a query'));
+  const claims: Claim[] = [];
+  for (const [pair, bar] of bars) {
+    const [name, rounds] = [pair.join(' / '), ratios(times, pair)];
+    rows.push(row(name, rounds, '×'));
+    claims.push(bar(name, median(rounds)));
+  }
+  return { rows, claims };
+}
+
+const below = (limit: number) => (name: string, ratio: number) => atMost(name, ratio, { limit, unit: '×' });
+const above = (bar: number) => (name: string, ratio: number) => atLeast(name, ratio, bar);
+
+const parts: Part[] = [];
+
+function report(part: Part): void {
+  parts.push(part);
+  printPart(part);
+}
+
+function build(collection: SyntheticCollection): { bytes: Uint8Array; codes: Uint8Array } {
   const { numDocs, weights } = collection;
+  const before = process.cpuUsage();
   const codes = new Uint8Array(weights.length);
-  let bytes: Uint8Array = new Uint8Array(0);
-  const seconds = cpuSeconds(() => {
-    quantiseWeights(weights, SCALE, codes);
-    bytes = buildSegment(collection, codes, { from: 0, to: numDocs });
-  });
-  const speed = weights.length / seconds / 1e6;
+  quantiseWeights(weights, SCALE, codes);
+  const bytes = buildSegment(collection, codes, { from: 0, to: numDocs });
+  const { user, system } = process.cpuUsage(before);
+  const speed = weights.length / (user + system);
   const size = bytes.length / weights.length;
-  const part = {
+  report({
     title: `Building: ${numDocs} documents, ${weights.length} postings`,
-    rows: [
-      single('build from float weights', speed, 'M postings a CPU second'),
-      single('size', size, 'bytes a posting'),
-    ],
+    rows: [row('from float weights', [speed], 'M postings a CPU second'), row('size', [size], 'bytes a posting')],
     claims: [
-      { claim: 'build', value: speed, bar: '≥ 15 M postings/s', reached: speed >= 15 },
+      { claim: 'build', value: speed, bar: '≥ 15 M postings a CPU second', reached: speed >= 15 },
       atMost('size', size, { limit: 2.5, unit: 'bytes a posting' }),
     ],
-  };
-  return { part, bytes, codes };
+  });
+  return { bytes, codes };
 }
 
-function searchPart(times: Map<string, number>, k: keyof typeof BARS): Part {
-  const of = (name: string): number => times.get(name) ?? Number.NaN;
-  const wasm = of('WebAssembly');
-  return {
-    title: `Searching, k = ${k}`,
-    rows: [...times].map(([name, time]) => single(name, time, 'µs a query')),
-    claims: [
-      atLeast('term-at-a-time / WebAssembly', of('term-at-a-time') / wasm, BARS[k]),
-      atMost('TypeScript / WebAssembly', of('TypeScript') / wasm, { limit: 2.5, unit: '×' }),
-      atMost('ten segments / one', of('ten segments') / wasm, { limit: 1.35, unit: '×' }),
-      atMost('5 % deleted / none', of('5 % deleted') / wasm, { limit: 1.1, unit: '×' }),
-      atMost('lean / resident', of('lean') / wasm, { limit: 1.25, unit: '×' }),
-    ],
-  };
+/** One worker against two at the same time; CPU, not time: the cores share what memory delivers. */
+async function compareWorkers(segment: SearchSegment, queries: readonly SparseVector[]): Promise<void> {
+  const { searcher } = contender('shared', [segment], { queries, shared: true });
+  const workers = new SearchWorkers(searcher, { queries, k: 10, count: 2 });
+  await workers.cpuPerQuery(2); // threads start, code is compiled
+  await workers.cpuPerQuery(2);
+  const times = new Map<string, number[]>([
+    ['two workers', []],
+    ['one worker', []],
+  ]);
+  for (let round = 0; round < numRounds; round++) {
+    times.get('one worker')?.push(await workers.cpuPerQuery(1));
+    times.get('two workers')?.push(await workers.cpuPerQuery(2));
+  }
+  await workers.close();
+  const { rows, claims } = judge(times, [[['two workers', 'one worker'], below(1.1)]]);
+  const title = 'Threads over one shared memory, k = 10, CPU time';
+  report({ title, rows, claims });
 }
 
 const where = await circumstances();
 console.log(describe(where));
-const collection = syntheticCollection({ numDocs: Number(values.docs), numQueries: Number(values.queries) });
-const { part: building, bytes, codes } = buildPart(collection);
-const parts: Part[] = [building];
-printPart(building);
+const collection = syntheticCollection({ numDocs: Number(values.docs), numQueries });
+const { queries } = collection;
+const { bytes, codes } = build(collection);
 
 const folder = mkdtempSync(join(tmpdir(), 'lzero-bench-'));
-const file = fileSource(join(folder, 'segment'), bytes);
-const one = { key: 'one', source: memorySource(bytes), numDocs: collection.numDocs, deleted: undefined };
-const resident = contender('WebAssembly', [one]);
-const lean = contender('lean', [{ ...one, source: file }], { mode: 'lean' });
-const plain = new TermAtATime(plainLists(collection, codes));
-const contenders = [
-  resident,
-  contender('TypeScript', [one], { kernel: 'typescript' }),
-  lean,
-  contender('ten segments', buildSegments(collection, codes, { numSegments: 10 })),
-  contender('5 % deleted', buildSegments(collection, codes, { numSegments: 1, isDeleted: oneInTwenty })),
-  { name: 'term-at-a-time', search: (query: SparseVector, k: number) => plain.search(query, k) },
-];
-for (const k of KS) parts.push(searchPart(measure(contenders, collection.queries, k), k));
-parts.slice(1).forEach(printPart);
+const source = fileSource(join(folder, 'segment'), bytes);
+const one = { key: 'one', source, numDocs: collection.numDocs, deleted: undefined };
+await compareWorkers(one, queries);
 
-const [openMs, memory] = [resident.openMs, [resident, lean].map(({ searcher }) => searcher.memoryBytes / 1e6)];
-const opening: Part = {
+const resident = contender('WebAssembly', [one], { queries });
+const lean = contender('lean', [one], { queries, mode: 'lean' });
+const twin = contender('TypeScript', [one], { queries, kernel: 'typescript' });
+const deleted = { ...one, deleted: bitmapOf(collection.numDocs, oneInTwenty) };
+const holed = contender('5 % deleted', [deleted], { queries });
+const openMs = [resident, twin, holed].map((opened) => opened.openMs);
+const memory = [resident, lean].map(({ searcher }) => searcher.memoryBytes / MB);
+report({
   title: 'Opening',
   rows: [
-    single('open, resident', openMs, 'ms'),
-    single('open, lean', lean.openMs, 'ms'),
-    single('memory, resident', memory[0], 'MB'),
-    single('memory, lean', memory[1], 'MB'),
+    row('open, resident', openMs, 'ms'),
+    row('open, lean', [lean.openMs], 'ms'),
+    row('memory, resident', [memory[0]], 'MB'),
+    row('memory, lean', [memory[1]], 'MB'),
   ],
   claims: [
-    atMost('open', openMs, { limit: 1000, unit: 'ms' }),
+    atMost('open', median(openMs), { limit: 1000, unit: 'ms' }),
     atLeast('memory resident / lean', memory[0] / memory[1], 4),
   ],
-};
-parts.push(opening);
-printPart(opening);
-file.close();
-rmSync(folder, { recursive: true });
+});
 
-const small = syntheticCollection({ numDocs: Number(values.small), numQueries: Number(values.queries) });
-const smallCodes = new Uint8Array(small.weights.length);
-quantiseWeights(small.weights, SCALE, smallCodes);
-const smallContender = contender('WebAssembly', buildSegments(small, smallCodes, { numSegments: 1 }));
-const times = [
-  measure([smallContender], small.queries, 10).get('WebAssembly') ?? Number.NaN,
-  measure([resident], collection.queries, 10).get('WebAssembly') ?? Number.NaN,
+const plain = new TermAtATime(plainLists(collection, codes));
+const contenders = [
+  { name: 'term-at-a-time', queries, search: (query: SparseVector, k: number) => plain.search(query, k) },
+  resident,
+  twin,
+  lean,
+  holed,
+  contender('ten segments', buildSegments(collection, codes, { numSegments: 10 }), { queries }),
 ];
-const growth: Part = {
-  title: `Growth from ${small.numDocs} to ${collection.numDocs} documents, k = 10`,
-  rows: [single('small', times[0], 'µs a query'), single('large', times[1], 'µs a query')],
-  claims: [atMost('large / small', times[1] / times[0], { limit: 4.7, unit: '×' })],
-};
-parts.push(growth);
-printPart(growth);
+for (const k of KS) {
+  const bars = judge(measure(contenders, k), [
+    [['term-at-a-time', 'WebAssembly'], above(BARS[k])],
+    [['TypeScript', 'WebAssembly'], below(2.5)],
+    [['lean', 'WebAssembly'], below(1.25)],
+    [['5 % deleted', 'WebAssembly'], below(1.1)],
+    [['ten segments', 'WebAssembly'], below(1.35)],
+  ]);
+  report({ title: `Searching, k = ${k}`, ...bars });
+}
+
+const few = syntheticCollection({ numDocs: Number(values.small), numQueries });
+const small = contender('small', buildSegments(few, codesOf(few), { numSegments: 1 }), { queries: few.queries });
+const growth = judge(measure([small, { ...resident, name: 'large' }], 10), [[['large', 'small'], below(4.7)]]);
+report({ title: `Growth from ${few.numDocs} to ${collection.numDocs} documents, k = 10`, ...growth });
+
+source.close();
+rmSync(folder, { recursive: true });
 if (values.json) writeResults(values.json, where, parts);

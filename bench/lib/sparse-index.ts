@@ -26,28 +26,45 @@ export function buildSegment(
   codes: Uint8Array,
   { from, to }: { readonly from: number; readonly to: number },
 ): Uint8Array {
-  const pieces: Uint8Array[] = [];
   const [start, end] = [offsets[from], offsets[to]];
+  const sink = new MemorySink(BYTES_PER_POSTING * (end - start));
   writeSparseSegment(
     {
       numDocs: to - from,
-      offsets: offsets.subarray(from, to + 1).map((offset) => offset - start),
+      offsets: start === 0 ? offsets.subarray(0, to + 1) : offsets.slice(from, to + 1).map((offset) => offset - start),
       terms: terms.subarray(start, end),
       codes: codes.subarray(start, end),
     },
-    { write: (bytes) => pieces.push(bytes.slice()) },
+    sink,
   );
-  return joined(pieces);
+  return sink.bytes;
 }
 
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
+/** What a segment takes at most, usually; it may be more. */
+const BYTES_PER_POSTING = 2.5;
+
+/** Gathers bytes in one piece of memory. */
+class MemorySink {
+  #memory: Uint8Array;
+  #size = 0;
+
+  constructor(expectedBytes: number) {
+    this.#memory = new Uint8Array(expectedBytes);
   }
-  return bytes;
+
+  write(bytes: Uint8Array): void {
+    if (this.#size + bytes.length > this.#memory.length) {
+      const grown = new Uint8Array(2 * (this.#size + bytes.length));
+      grown.set(this.#memory.subarray(0, this.#size));
+      this.#memory = grown;
+    }
+    this.#memory.set(bytes, this.#size);
+    this.#size += bytes.length;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#memory.subarray(0, this.#size);
+  }
 }
 
 /** A collection as equal segments, to be searched. */
@@ -86,7 +103,7 @@ export function fileSource(path: string, bytes: Uint8Array): ByteSource & { clos
     label: path,
     sizeBytes: bytes.length,
     read: (at, length) => {
-      const piece = new Uint8Array(length);
+      const piece = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer, 0, length);
       for (let done = 0; done < length; ) done += readSync(file, piece, done, length - done, at + done);
       return piece;
     },

@@ -129,6 +129,11 @@ function distinct(count: number, draw: () => number): Uint32Array {
   return terms;
 }
 
+/** key mod TERM_RADIX, without the slow remainder of floats. */
+function lowDigit(key: number): number {
+  return key - Math.floor(key / TERM_RADIX) * TERM_RADIX;
+}
+
 /** A document's terms, the most important first. */
 type Draft = { readonly subtopic: number; readonly terms: Uint32Array };
 
@@ -169,7 +174,9 @@ class Drafter {
       else length = this.#take(length, world.topicTerms[topic][world.inTopic.draw(random)], 0.4);
     }
     const keys = this.#keys.subarray(0, length).sort();
-    return { subtopic, terms: Uint32Array.from(keys, (key) => key % TERM_RADIX) };
+    const terms = new Uint32Array(length);
+    for (let i = 0; i < length; i++) terms[i] = lowDigit(keys[i]);
+    return { subtopic, terms };
   }
 
   /** Takes a term unless the document has it; returns how many it has. */
@@ -185,10 +192,12 @@ class Drafter {
 /** Weights by importance: log(1 − 0.42·s·log q), q the quantile, s a scale of the document's own. */
 function weigh(numTerms: number, random: Random): Float32Array {
   const scale = 0.42 * Math.exp(0.12 * random.normal());
-  return Float32Array.from({ length: numTerms }, (_, i) => {
+  const weights = new Float32Array(numTerms);
+  for (let i = 0; i < numTerms; i++) {
     const q = (i + 0.2 + 0.6 * random.uniform()) / numTerms;
-    return Math.min(LARGEST_WEIGHT, Math.log(1 - scale * Math.log(q)));
-  });
+    weights[i] = Math.min(LARGEST_WEIGHT, Math.log(1 - scale * Math.log(q)));
+  }
+  return weights;
 }
 
 /** Terms that someone who wants this document might type: important ones and frequent ones. */
@@ -231,17 +240,16 @@ export function syntheticCollection({
   for (let doc = 0; doc < numDocs; doc++) {
     const draft = drafter.draft();
     const weightOf = weigh(draft.terms.length, random);
-    draft.terms.forEach((term, i) => {
-      byTerm[i] = term * TERM_RADIX + i;
-    });
-    let at = offsets[doc];
-    for (const key of byTerm.subarray(0, draft.terms.length).sort()) {
-      const term = Math.floor(key / TERM_RADIX);
+    const length = draft.terms.length;
+    for (let i = 0; i < length; i++) byTerm[i] = draft.terms[i] * TERM_RADIX + i;
+    byTerm.subarray(0, length).sort();
+    for (let i = 0, at = offsets[doc]; i < length; i++, at++) {
+      const term = Math.floor(byTerm[i] / TERM_RADIX);
       terms[at] = term;
-      weights[at++] = weightOf[key % TERM_RADIX];
+      weights[at] = weightOf[byTerm[i] - term * TERM_RADIX];
       dfs[term]++;
     }
-    offsets[doc + 1] = at;
+    offsets[doc + 1] = offsets[doc] + length;
     if (doc % queryEvery === 0 && queryTerms.length < numQueries) queryTerms.push(draftQuery(world, draft, random));
   }
   const idf = (term: number): number => Math.log(1 + (numDocs - dfs[term] + 0.5) / (dfs[term] + 0.5));

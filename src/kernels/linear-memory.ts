@@ -18,6 +18,7 @@ const FIRST_ADDRESS = ALIGNMENT;
 /** What grows: WebAssembly.Memory, or its like. */
 export type GrowingBytes = {
   readonly buffer: ArrayBufferLike;
+  /** Adds so many pages of 64 KiB. */
   grow(pages: number): unknown;
 };
 

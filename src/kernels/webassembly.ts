@@ -6,6 +6,7 @@
 /** A WebAssembly.Memory. */
 export type WasmMemory = {
   readonly buffer: ArrayBufferLike;
+  /** Adds so many pages of 64 KiB; returns how many there were. */
   grow(pages: number): number;
 };
 

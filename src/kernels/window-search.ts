@@ -46,6 +46,13 @@ import {
   WINDOW_SIZE,
 } from './layout.ts';
 
+/** The limit that every result reaches: one term with code 1 and weight 1. */
+const NOTHING_KNOWN = 1;
+/** A gate that no document passes. */
+const CLOSED = 2 ** 31 - 1;
+/** Into how many steps the scores of a window are divided to find its first limit, at most. */
+const MAX_STEPS = 1024;
+
 /** The linear memory under four types. Scores fit 31 bits, so signed numbers do, which engines add faster. */
 export type MemoryViews = {
   readonly u8: Uint8Array;
@@ -107,13 +114,15 @@ function roundUp16(n: number): number {
 export function search(memory: MemoryViews, address: number): void {
   const request = readRequest(memory, address);
   const { bounds, order } = request.scratch;
-  let limit = Math.max(1, memory.u32[(address + THRESHOLD) >>> 2]);
+  let limit = Math.max(NOTHING_KNOWN, memory.u32[(address + THRESHOLD) >>> 2]);
   boundWindows(memory, request);
   const numOrdered = orderWindows(request, limit);
   for (let i = 0; i < numOrdered; i++) {
     const window = order[i];
     if (bounds[window] < limit) break;
-    if (hasPermitted(memory, request, window)) limit = searchWindow(memory, request, window, limit);
+    if (!hasPermitted(memory, request, window)) continue;
+    if (limit === NOTHING_KNOWN) limit = firstLimit(memory, request, window);
+    limit = searchWindow(memory, request, window, limit);
   }
 }
 
@@ -178,12 +187,18 @@ function boundWindows({ u8 }: MemoryViews, { rare, dense, numWindows, scratch }:
   }
 }
 
-/** Step 2. Windows that can matter, by descending bound, equal ones from the front. Returns how many. */
+/**
+ * Step 2. Windows that can matter, by descending bound, equal ones from the front. Returns how many. Bound and window make
+ * one number each, since numbers sort without a comparison of ours.
+ */
 function orderWindows({ numWindows, scratch }: Request, limit: number): number {
   const { bounds, order } = scratch;
+  const keys = new Float64Array(numWindows);
   let n = 0;
-  for (let window = 0; window < numWindows; window++) if (bounds[window] >= limit) order[n++] = window;
-  order.subarray(0, n).sort((a, b) => bounds[b] - bounds[a] || a - b);
+  for (let window = 0; window < numWindows; window++)
+    if (bounds[window] >= limit) keys[n++] = (2 ** 31 - bounds[window]) * numWindows + window;
+  keys.subarray(0, n).sort();
+  for (let i = 0; i < n; i++) order[i] = keys[i] % numWindows;
   return n;
 }
 
@@ -196,38 +211,80 @@ function hasPermitted({ i32 }: MemoryViews, { filter, windowSize }: Request, win
 }
 
 /**
- * Step 4. One window; returns the limit after it.
+ * Step 4. A limit to begin with, where nothing is known: that stored thresholds do not hold is usual, because of deleted
+ * documents, filters, or a large k. If k permitted documents of the window reach a score with some of the terms, k
+ * documents reach it in the end. Without this the first window would walk every dense term, and every document would be
+ * within reach. The sums are thrown away: adding the rare terms of one window again costs less than being clever.
+ */
+function firstLimit(memory: MemoryViews, request: Request, window: number): number {
+  const { rare, dense, scratch, k, numDocs: totalDocs } = request;
+  if (k > scratch.accumulators.length) return NOTHING_KNOWN;
+  const pass = { window, gate: CLOSED, numDocs: 0, scratch, totalDocs };
+  scratch.accumulators.fill(0);
+  for (const term of rare) addRare(memory, term, pass);
+  let limit = reachedByK(memory, request, window, NOTHING_KNOWN);
+  for (let i = 0; i < numToAdd(memory, request, window, limit); i++) {
+    addDense(memory, dense[i], pass);
+    limit = reachedByK(memory, request, window, limit);
+  }
+  return limit;
+}
+
+/**
+ * A score that k permitted documents of the window have already, at least `known`. Counts documents by steps of a
+ * power of two, so it may be one step below the kth best.
+ */
+function reachedByK({ u8 }: MemoryViews, request: Request, window: number, known: number): number {
+  const { accumulators, bounds, scores: counts } = request.scratch;
+  const numSteps = Math.min(MAX_STEPS, request.windowSize);
+  const shift = Math.max(0, 1 + Math.clz32(numSteps) - Math.clz32(bounds[window]));
+  const firstDoc = window * request.windowSize;
+  counts.fill(0, 0, numSteps);
+  for (let doc = 0; doc < accumulators.length; doc++) {
+    if (accumulators[doc] < known || isForbidden(u8, request, firstDoc + doc)) continue;
+    counts[Math.min(accumulators[doc] >>> shift, numSteps - 1)]++;
+  }
+  let step = numSteps - 1;
+  for (let reached = counts[step]; reached < request.k && step > 0; reached += counts[step]) step--;
+  return Math.max(known, step << shift);
+}
+
+/**
+ * Step 5. One window; returns the limit after it.
  *
- * Dense terms, weakest first, are set aside for look-ups as long as together (`slack`) they stay below the limit. A
- * document that the other terms do not lift to `limit − slack` is out. (If all terms could be set aside, the window's
- * bound would be below the limit, and we would not be here.)
+ * Dense terms that can be set aside are left for look-ups; together they add at most `slack`. A document that the other
+ * terms do not lift to `limit − slack` is out. (If all terms could be set aside, the window's bound would be below the
+ * limit, and we would not be here.)
  */
 function searchWindow(memory: MemoryViews, request: Request, window: number, limit: number): number {
-  const { rare, dense, scratch } = request;
-  let numAdded = dense.length;
+  const { rare, dense, scratch, numDocs: totalDocs } = request;
+  const numAdded = numToAdd(memory, request, window, limit);
   let slack = 0;
-  for (; numAdded > 0; numAdded--) {
-    const bound = windowBound(memory, dense[numAdded - 1], window);
-    if (slack + bound >= limit) break;
-    slack += bound;
-  }
+  for (let i = numAdded; i < dense.length; i++) slack += windowBound(memory, dense[i], window);
   const gate = limit - slack;
   scratch.accumulators.fill(0);
   let numDocs = 0;
-  for (const term of rare) {
-    const add = term.kind === SHORT_GAPS ? addShortGaps : addLongGaps;
-    numDocs = add(memory, term, { window, gate, numDocs, scratch });
-  }
-  for (const term of dense.slice(0, numAdded)) {
-    numDocs = addDense(memory, term, { window, gate, numDocs, scratch, totalDocs: request.numDocs });
-  }
+  for (const term of rare) numDocs = addRare(memory, term, { window, gate, numDocs, scratch });
+  for (let i = 0; i < numAdded; i++)
+    numDocs = addDense(memory, dense[i], { window, gate, numDocs, scratch, totalDocs });
   numDocs = dropForbidden(memory, request, window, numDocs);
   for (let i = 0; i < numDocs; i++) scratch.scores[i] = scratch.accumulators[scratch.docs[i]];
-  for (const term of dense.slice(numAdded)) {
-    slack -= windowBound(memory, term, window);
-    numDocs = lookUp(memory, term, { window, gate: limit - slack, numDocs, scratch });
+  for (let i = numAdded; i < dense.length; i++) {
+    slack -= windowBound(memory, dense[i], window);
+    numDocs = lookUp(memory, dense[i], { window, gate: limit - slack, numDocs, scratch });
   }
   return collect(memory, request, { window, limit, numDocs });
+}
+
+/** Dense terms, weakest first, are set aside as long as together they stay below the limit; how many are left? */
+function numToAdd(memory: MemoryViews, { dense }: Request, window: number, limit: number): number {
+  let numAdded = dense.length;
+  let slack = 0;
+  for (; numAdded > 0; numAdded--) {
+    slack += windowBound(memory, dense[numAdded - 1], window);
+    if (slack >= limit) break;
+  }
+  return numAdded;
 }
 
 function windowBound({ u8 }: MemoryViews, { weight, maxima }: QueryTerm, window: number): number {
@@ -243,9 +300,14 @@ type Pass = {
   readonly scratch: Scratch;
 };
 
+/** Step 6. Adds a rare term; returns how many documents are within reach now. */
+function addRare(memory: MemoryViews, term: QueryTerm, pass: Pass): number {
+  return term.kind === SHORT_GAPS ? addShortGaps(memory, term, pass) : addLongGaps(memory, term, pass);
+}
+
 /**
- * Step 5. Adds a rare term; returns how many documents are within reach now. A document comes there once: when its sum
- * steps over the gate. The mask and the last comparison only matter for damaged lists: they keep writes in the scratch.
+ * A document comes within reach once: when its sum steps over the gate. The mask and the last comparison only matter for
+ * damaged lists: they keep writes in the scratch.
  */
 function addShortGaps({ u16, u32 }: MemoryViews, term: QueryTerm, { window, gate, numDocs, scratch }: Pass): number {
   const { accumulators, docs } = scratch;
@@ -266,7 +328,7 @@ function addShortGaps({ u16, u32 }: MemoryViews, term: QueryTerm, { window, gate
   return n;
 }
 
-/** Step 5 for the rarest terms, whose gaps take two bytes. */
+/** The same for the rarest terms, whose gaps take two bytes. */
 function addLongGaps({ u8, u32 }: MemoryViews, term: QueryTerm, { window, gate, numDocs, scratch }: Pass): number {
   const { accumulators, docs } = scratch;
   const { weight, starts, stream, length } = term;
@@ -284,7 +346,7 @@ function addLongGaps({ u8, u32 }: MemoryViews, term: QueryTerm, { window, gate, 
   return n;
 }
 
-/** Step 6. Adds a dense term that is too heavy to be set aside: one code per bit. */
+/** Step 7. Adds a dense term that is too heavy to be set aside: one code per bit. */
 function addDense(
   { u8, u32, i32 }: MemoryViews,
   { weight, starts, stream, length, codes }: QueryTerm,
@@ -309,22 +371,21 @@ function addDense(
   return n;
 }
 
-/** Step 7. Drops documents that are deleted, not permitted, or (in a damaged list) beyond the last one. */
+/** Step 8. Drops documents that may not be results. */
 function dropForbidden({ u8 }: MemoryViews, request: Request, window: number, numDocs: number): number {
   const { deleted, filter, windowSize, scratch } = request;
   const { docs } = scratch;
   const firstDoc = window * windowSize;
-  const limit = request.numDocs - firstDoc;
-  if (deleted === 0 && filter === 0 && limit >= windowSize) return numDocs;
+  if (deleted === 0 && filter === 0 && firstDoc + windowSize <= request.numDocs) return numDocs;
   let n = 0;
-  for (let i = 0; i < numDocs; i++) {
-    const doc = docs[i];
-    if (doc >= limit) continue;
-    if (deleted !== 0 && hasBit(u8, deleted, firstDoc + doc)) continue;
-    if (filter !== 0 && !hasBit(u8, filter, firstDoc + doc)) continue;
-    docs[n++] = doc;
-  }
+  for (let i = 0; i < numDocs; i++) if (!isForbidden(u8, request, firstDoc + docs[i])) docs[n++] = docs[i];
   return n;
+}
+
+/** Is a document deleted, not permitted, or (in a damaged list) beyond the last one? */
+function isForbidden(u8: Uint8Array, { numDocs, deleted, filter }: Request, doc: number): boolean {
+  if (doc >= numDocs || (deleted !== 0 && hasBit(u8, deleted, doc))) return true;
+  return filter !== 0 && !hasBit(u8, filter, doc);
 }
 
 function hasBit(u8: Uint8Array, bitmap: number, doc: number): boolean {
@@ -332,7 +393,7 @@ function hasBit(u8: Uint8Array, bitmap: number, doc: number): boolean {
 }
 
 /**
- * Step 8. Looks the documents up in a dense term and drops those that can no longer reach the limit. The code of a
+ * Step 9. Looks the documents up in a dense term and drops those that can no longer reach the limit. The code of a
  * document stands at: codes before the window + codes before its 64 documents + bits before its own.
  */
 function lookUp({ u8, u16, u32, i32 }: MemoryViews, term: QueryTerm, pass: Pass): number {
@@ -366,7 +427,7 @@ function countBits(bits: number): number {
   return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
-/** Step 9. Puts what is left into the heap, whose root is the worst result; once it is full, the root is the limit. */
+/** Step 10. Puts what is left into the heap, whose root is the worst result; once it is full, the root is the limit. */
 function collect(
   { u32 }: MemoryViews,
   { address, windowSize, docBase, heap, k, scratch }: Request,

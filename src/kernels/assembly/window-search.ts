@@ -35,6 +35,10 @@ import {
   WINDOW_SIZE,
 } from '../layout.ts';
 
+const NOTHING_KNOWN: u32 = 1;
+const CLOSED: u32 = 0xffffffff;
+const MAX_STEPS: u32 = 1024;
+
 /** Searches one segment; results go to the heap of the request. */
 export function search(request: usize): void {
   const windowSize = load<u32>(request, WINDOW_SIZE);
@@ -43,13 +47,14 @@ export function search(request: usize): void {
   const bounds: usize = load<u32>(request, SCRATCH);
   const order = bounds + (roundUp16(numWindows) << 2);
   const accumulators = order + (roundUp16(numWindows) << 2);
-  let limit = max<u32>(1, load<u32>(request, THRESHOLD));
+  let limit = max<u32>(NOTHING_KNOWN, load<u32>(request, THRESHOLD));
   boundWindows(request, bounds, numWindows);
   const numOrdered = orderWindows(bounds, order, numWindows, limit);
   for (let i: u32 = 0; i < numOrdered; i++) {
     const window = load<u32>(order + (i << 2));
     if (load<u32>(bounds + (window << 2)) < limit) break;
     if (!hasPermitted(load<u32>(request, FILTER), window, windowSize)) continue;
+    if (limit === NOTHING_KNOWN) limit = firstLimit(request, window, load<u32>(bounds + (window << 2)), accumulators);
     limit = searchWindow(request, window, limit, accumulators);
   }
 }
@@ -145,6 +150,46 @@ function hasPermitted(filter: usize, window: u32, windowSize: u32): bool {
   return false;
 }
 
+function firstLimit(request: usize, window: u32, bound: u32, accumulators: usize): u32 {
+  const windowSize = load<u32>(request, WINDOW_SIZE);
+  if (load<u32>(request, K) > windowSize) return NOTHING_KNOWN;
+  const numRare = load<u32>(request, NUM_RARE);
+  const docs = accumulators + (windowSize << 2);
+  memory.fill(accumulators, 0, windowSize << 2);
+  for (let i: u32 = 0; i < numRare; i++) addRare(termAt(request, i), window, windowSize, CLOSED, accumulators, docs);
+  let limit = reachedByK(request, window, bound, NOTHING_KNOWN, accumulators);
+  for (let i = numRare; i < numToAdd(request, window, limit); i++) {
+    addDense(request, termAt(request, i), window, CLOSED, accumulators, docs);
+    limit = reachedByK(request, window, bound, limit, accumulators);
+  }
+  return limit;
+}
+
+/** Four documents at a time are passed over if none of them has reached `known`. */
+function reachedByK(request: usize, window: u32, bound: u32, known: u32, accumulators: usize): u32 {
+  const windowSize = load<u32>(request, WINDOW_SIZE);
+  const base = window * windowSize;
+  const counts = accumulators + (windowSize << 3); // where the scores of candidates will be
+  const numSteps = min(MAX_STEPS, windowSize);
+  const shift = <u32>max<i32>(0, 1 + clz<i32>(numSteps) - clz<i32>(bound));
+  const least = i32x4.splat(known);
+  memory.fill(counts, 0, numSteps << 2);
+  for (let doc: u32 = 0; doc < windowSize; doc += 4) {
+    let lanes = i32x4.bitmask(i32x4.ge_u(v128.load(accumulators + (doc << 2)), least));
+    for (; lanes; lanes &= lanes - 1) {
+      const reached = doc + <u32>ctz<i32>(lanes);
+      if (isForbidden(request, base + reached)) continue;
+      const at = counts + (min(load<u32>(accumulators + (reached << 2)) >> shift, numSteps - 1) << 2);
+      store<u32>(at, load<u32>(at) + 1);
+    }
+  }
+  const k = load<u32>(request, K);
+  let step = numSteps - 1;
+  let reached = load<u32>(counts + (step << 2));
+  while (reached < k && step > 0) reached += load<u32>(counts + (--step << 2));
+  return max(known, step << shift);
+}
+
 /** One window; returns the limit after it. */
 function searchWindow(request: usize, window: u32, limit: u32, accumulators: usize): u32 {
   const windowSize = load<u32>(request, WINDOW_SIZE);
@@ -152,22 +197,14 @@ function searchWindow(request: usize, window: u32, limit: u32, accumulators: usi
   const scores = docs + (windowSize << 2);
   const numRare = load<u32>(request, NUM_RARE);
   const numTerms = numRare + load<u32>(request, NUM_DENSE);
-  let numAdded = numTerms;
+  const numAdded = numToAdd(request, window, limit);
   let slack: u32 = 0;
-  for (; numAdded > numRare; numAdded--) {
-    const bound = windowBound(termAt(request, numAdded - 1), window);
-    if (slack + bound >= limit) break;
-    slack += bound;
-  }
+  for (let i = numAdded; i < numTerms; i++) slack += windowBound(termAt(request, i), window);
+  const gate = limit - slack;
   memory.fill(accumulators, 0, windowSize << 2);
   let end = docs;
-  for (let i: u32 = 0; i < numAdded; i++) {
-    const term = termAt(request, i);
-    if (i >= numRare) end = addDense(request, term, window, limit - slack, accumulators, end);
-    else if (load<u32>(term, KIND) === SHORT_GAPS)
-      end = addShortGaps(term, window, windowSize, limit - slack, accumulators, end);
-    else end = addLongGaps(term, window, windowSize, limit - slack, accumulators, end);
-  }
+  for (let i: u32 = 0; i < numRare; i++) end = addRare(termAt(request, i), window, windowSize, gate, accumulators, end);
+  for (let i = numRare; i < numAdded; i++) end = addDense(request, termAt(request, i), window, gate, accumulators, end);
   end = dropForbidden(request, window, docs, end);
   for (let at = docs; at < end; at += 4) {
     store<u32>(at + (scores - docs), load<u32>(accumulators + (load<u32>(at) << 2)));
@@ -178,6 +215,24 @@ function searchWindow(request: usize, window: u32, limit: u32, accumulators: usi
     end = lookUp(term, window, windowSize, limit - slack, docs, end);
   }
   return collect(request, window, limit, docs, end);
+}
+
+/** How many terms, the rare ones among them, are added and not looked up. */
+function numToAdd(request: usize, window: u32, limit: u32): u32 {
+  const numRare = load<u32>(request, NUM_RARE);
+  let numAdded = numRare + load<u32>(request, NUM_DENSE);
+  let slack: u32 = 0;
+  for (; numAdded > numRare; numAdded--) {
+    slack += windowBound(termAt(request, numAdded - 1), window);
+    if (slack >= limit) break;
+  }
+  return numAdded;
+}
+
+function addRare(term: usize, window: u32, windowSize: u32, gate: u32, accumulators: usize, end: usize): usize {
+  return load<u32>(term, KIND) === SHORT_GAPS
+    ? addShortGaps(term, window, windowSize, gate, accumulators, end)
+    : addLongGaps(term, window, windowSize, gate, accumulators, end);
 }
 
 function addShortGaps(term: usize, window: u32, windowSize: u32, gate: u32, accumulators: usize, end: usize): usize {
@@ -261,20 +316,23 @@ function addDense(request: usize, term: usize, window: u32, gate: u32, accumulat
 function dropForbidden(request: usize, window: u32, docs: usize, end: usize): usize {
   const windowSize = load<u32>(request, WINDOW_SIZE);
   const base = window * windowSize;
-  const numDocs = load<u32>(request, NUM_DOCS) - base;
-  const deleted: usize = load<u32>(request, DELETED);
-  const filter: usize = load<u32>(request, FILTER);
-  if (deleted === 0 && filter === 0 && numDocs >= windowSize) return end;
+  const isWhole = base + windowSize <= load<u32>(request, NUM_DOCS);
+  if (isWhole && load<u32>(request, DELETED) === 0 && load<u32>(request, FILTER) === 0) return end;
   let kept = docs;
   for (let at = docs; at < end; at += 4) {
     const doc = load<u32>(at);
-    if (doc >= numDocs) continue;
-    if (deleted !== 0 && hasBit(deleted, base + doc)) continue;
-    if (filter !== 0 && !hasBit(filter, base + doc)) continue;
+    if (isForbidden(request, base + doc)) continue;
     store<u32>(kept, doc);
     kept += 4;
   }
   return kept;
+}
+
+function isForbidden(request: usize, doc: u32): bool {
+  const deleted: usize = load<u32>(request, DELETED);
+  const filter: usize = load<u32>(request, FILTER);
+  if (doc >= load<u32>(request, NUM_DOCS) || (deleted !== 0 && hasBit(deleted, doc))) return true;
+  return filter !== 0 && !hasBit(filter, doc);
 }
 
 function hasBit(bitmap: usize, doc: u32): bool {

@@ -45,8 +45,10 @@ export function quantiseWeights(weights: Float32Array, scale: number, codes: Uin
   let numClamped = 0;
   for (let i = 0; i < weights.length; i++) {
     const code = weights[i] / scale + ROUNDER - ROUNDER;
-    if (code > MAX_CODE) numClamped++;
-    codes[i] = code < 1 ? 1 : Math.min(code, MAX_CODE);
+    if (code > MAX_CODE) {
+      codes[i] = MAX_CODE;
+      numClamped++;
+    } else codes[i] = code < 1 ? 1 : code;
   }
   return numClamped;
 }

@@ -133,8 +133,10 @@ function recordKind(kind: number): RecordKind {
 /** The row of a term; undefined where no document has it. */
 export function findRow(directory: SegmentDirectory, term: number): TermRow | undefined {
   const { rows, numTerms } = directory;
-  let low = 0;
-  let high = numTerms;
+  if (numTerms === 0) return undefined;
+  // Terms ascend, so with few gaps between them a row cannot be far from where its term would stand without any.
+  let low = Math.max(0, numTerms - 1 - (rows[(numTerms - 1) * ROW_WORDS] - term));
+  let high = Math.min(numTerms, term - rows[0] + 1);
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (rows[middle * ROW_WORDS] < term) low = middle + 1;

@@ -7,6 +7,7 @@ import type { IntegerTopK, QueryWeights, SparseCodes } from './codes.ts';
 /** How to search: results wanted, and which documents may be results. */
 export type ExhaustiveOptions = {
   readonly k: number;
+  /** Which documents may be results; all where not given. */
   readonly isPermitted?: ((docId: number) => boolean) | undefined;
 };
 

@@ -6,8 +6,8 @@ import { readDirectory, type SegmentDirectory } from './directory.ts';
 import type { RecordCache } from './record-cache.ts';
 import { HEADER_BYTES, type TermRow } from './segment-layout.ts';
 
-/** Records are copied into memory in pieces: what a source hands out may be a copy itself. */
-const PIECE_BYTES = 1 << 24;
+/** Records are copied into memory in pieces: what a source hands out may be a copy itself, and small ones stay in a cache. */
+const PIECE_BYTES = 1 << 20;
 
 /** A segment that can be searched. */
 export type PlacedSegment = {

@@ -25,7 +25,7 @@ import {
   WEIGHT,
   WINDOW_SIZE,
 } from '../../kernels/index.ts';
-import type { QueryWeights } from './codes.ts';
+import { MAX_CODE, type QueryWeights } from './codes.ts';
 import { findRow } from './directory.ts';
 import { recordAddress } from './placed-segment.ts';
 import { entryBytes, KTH_RANKS, shapeOf, type TermRow } from './segment-layout.ts';
@@ -37,6 +37,8 @@ export type MatchedTerm = { readonly row: TermRow; readonly weight: number };
 /** A query's terms in one segment. */
 export type SegmentQuery = {
   readonly segment: ViewedSegment;
+  /** The directory's rows, one for each term of the query. */
+  readonly rows: readonly (TermRow | undefined)[];
   readonly rare: readonly MatchedTerm[];
   /** By descending weight · largest code. */
   readonly dense: readonly MatchedTerm[];
@@ -46,30 +48,54 @@ export type SegmentQuery = {
 
 /** Looks the terms of a query up. */
 export function matchTerms(segment: ViewedSegment, { terms, weights }: QueryWeights): SegmentQuery {
+  const rows: (TermRow | undefined)[] = [];
   const rare: MatchedTerm[] = [];
   const dense: MatchedTerm[] = [];
   let bound = 0;
   for (let i = 0; i < terms.length; i++) {
     const row = findRow(segment.placed.directory, terms[i]);
+    rows.push(row);
     if (!row) continue;
     (row.kind === DENSE ? dense : rare).push({ row, weight: weights[i] });
     bound += weights[i] * row.max;
   }
   dense.sort((a, b) => b.weight * b.row.max - a.weight * a.row.max);
-  return { segment, rare, dense, bound };
+  return { segment, rows, rare, dense, bound };
 }
 
 /**
- * A score that at least k documents of the segment reach, or 0: the kth largest code of a term times its weight. Rows keep
- * the codes of a few ranks; with deleted documents, of which all may stand before it, the rank must be that much lower.
+ * For each rank a score that so many documents reach, or 0: a term's code of that rank times its weight. A row keeps the
+ * codes of a few ranks, and what segments have adds up: ten of them have ten documents with the least of their ten largest
+ * codes. Deleted documents are counted too, so with them this is a guess.
  */
-export function knownThreshold({ segment, rare, dense }: SegmentQuery, k: number): number {
-  const kept = KTH_RANKS.findIndex((rank) => rank >= k + segment.numDeleted);
-  if (kept < 0) return 0;
-  let threshold = 0;
-  for (const { row, weight } of rare) threshold = Math.max(threshold, weight * row.kth[kept]);
-  for (const { row, weight } of dense) threshold = Math.max(threshold, weight * row.kth[kept]);
-  return threshold;
+export function scoresAtRanks(
+  queries: readonly SegmentQuery[],
+  { weights }: QueryWeights,
+  ranks: readonly number[],
+): number[] {
+  const reaching = new Uint32Array(MAX_CODE + 1);
+  const scores = ranks.map(() => 0);
+  for (let i = 0; i < weights.length; i++) {
+    reaching.fill(0);
+    for (const { rows } of queries) countReaching(rows[i], reaching);
+    for (let j = 0; j < ranks.length; j++) scores[j] = Math.max(scores[j], weights[i] * codeAtRank(reaching, ranks[j]));
+  }
+  return scores;
+}
+
+/** Adds the documents that a row is known to have, each at the highest code that it reaches for certain. */
+function countReaching(row: TermRow | undefined, reaching: Uint32Array): void {
+  if (!row) return;
+  reaching[row.max]++;
+  for (let i = 0, counted = 1; i < KTH_RANKS.length; counted = KTH_RANKS[i++])
+    reaching[row.kth[i]] += KTH_RANKS[i] - counted;
+}
+
+/** The largest code that so many documents reach, 0 if there is none. */
+function codeAtRank(reaching: Uint32Array, rank: number): number {
+  let code = MAX_CODE;
+  for (let sum = reaching[code]; sum < rank && code > 0; sum += reaching[code]) code--;
+  return code;
 }
 
 /** Writes the request for one segment; the heap stays as it is. `filter` is the address of a bitmap, 0 for none. */
@@ -103,6 +129,11 @@ export function clearHeap(memory: LinearMemory, { request, heap }: Workspace, k:
   u32[(request + K) >>> 2] = k;
   u32[(request + HEAP) >>> 2] = heap;
   u32[(request + HEAP_SIZE) >>> 2] = 0;
+}
+
+/** How many results were found. */
+export function heapSize(memory: LinearMemory, { request }: Workspace): number {
+  return memory.views.u32[(request + HEAP_SIZE) >>> 2];
 }
 
 /** The score that the next result must reach: 0 until k are found. */

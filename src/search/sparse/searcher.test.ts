@@ -2,7 +2,14 @@ import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bitmapOf, documents, memorySource, NUM_TERMS, searchSegment } from '../../../test/lib/sparse-segments.ts';
-import { IndexFormatError, IndexStateError, InputError, type SparseVector, sparseVector } from '../../core/index.ts';
+import {
+  IndexFormatError,
+  IndexStateError,
+  InputError,
+  type SparseVector,
+  sparseVector,
+  UsageError,
+} from '../../core/index.ts';
 import type { SearchSegment } from '../types.ts';
 import { type IntegerTopK, quantiseQuery, type SparseCodes } from './codes.ts';
 import { exhaustiveTopK } from './exhaustive.ts';
@@ -98,6 +105,14 @@ describe('searching', () => {
     expect(new Set(scores)).toEqual(new Set([65_535 * 7]));
   });
 
+  it('does not take the codes of deleted documents for thresholds', () => {
+    // The 10th largest code of the list is 255, and all that have it are deleted.
+    const documents = Array.from({ length: 40 }, (_, doc) => document({ 5: doc < 20 ? 255 : 1 }));
+    const segment = searchSegment('a', documents, { deleted: bitmapOf(40, (doc) => doc < 20) });
+    const { docIds } = searcherOf([segment]).search(sparseVector([5], [1]), { k: 10 });
+    expect([...docIds]).toEqual([20, 21, 22, 23, 24, 25, 26, 27, 28, 29]);
+  });
+
   it('returns scores in the units of the weights: 0.5 · 3 + 2 · 1 = 3.5', () => {
     const searcher = new SparseSearcher({ scale: 0.5 });
     searcher.setSegments([searchSegment('a', [document({ 1: 6, 2: 2 }), document({ 1: 1 })])]);
@@ -116,7 +131,7 @@ describe('searching', () => {
   });
 
   it.each([0, -1, 1.5, 10_001, Number.NaN])('refuses k = %d', (k) => {
-    expect(() => searcherOf([]).search(sparseVector([1], [1]), { k })).toThrow(InputError);
+    expect(() => searcherOf([]).search(sparseVector([1], [1]), { k })).toThrow(UsageError);
   });
 
   it('refuses filters that do not fit the segments', () => {
@@ -212,6 +227,12 @@ describe('standing', () => {
     const query = sparseVector([1, 17], [1, 2]);
     expect(lean.standing(query, 7)).toEqual(searcherOf([searchSegment('a', documents)]).standing(query, 7));
     expect(lean.standing(query, 7).products.map(({ term }) => term)).toEqual([1, 17]);
+  });
+
+  it('leaves the rank out where nobody wants it', () => {
+    const searcher = searcherOf([searchSegment('a', [document({ 1: 1 })])]);
+    const query = sparseVector([1], [1]);
+    expect(searcher.standing(query, 0, { rank: false })).toEqual({ ...searcher.standing(query, 0), rank: undefined });
   });
 
   it('refuses documents that are not there', () => {

@@ -12,13 +12,22 @@ import {
   LinearMemory,
   type WasmMemory,
 } from '../../kernels/index.ts';
-import type { Bitmap, SearchSegment, SegmentSearcher, Standing, TopK, TopKOptions } from '../types.ts';
+import { checkK } from '../hits.ts';
+import type { Bitmap, SearchSegment, SegmentSearcher, Standing, StandingOptions, TopK, TopKOptions } from '../types.ts';
 import { type IntegerTopK, type QueryWeights, quantiseQuery } from './codes.ts';
-import type { PlacedSegment } from './placed-segment.ts';
+import type { SegmentDirectory } from './directory.ts';
 import { RecordCache } from './record-cache.ts';
-import { clearHeap, heapThreshold, knownThreshold, matchTerms, type SegmentQuery, writeRequest } from './request.ts';
+import {
+  clearHeap,
+  heapSize,
+  heapThreshold,
+  matchTerms,
+  type SegmentQuery,
+  scoresAtRanks,
+  writeRequest,
+} from './request.ts';
 import { SegmentMemory, writeBitmap } from './segment-memory.ts';
-import { isDeleted, MAX_K, planWorkspace, type ViewedSegment, type Workspace } from './segment-view.ts';
+import { isDeleted, planWorkspace, type ViewedSegment, type Workspace } from './segment-view.ts';
 import { countBetter, matchedCodes } from './standing.ts';
 
 /** How much of an index lies in memory: everything, or the frequent terms only. */
@@ -48,11 +57,27 @@ export type SharedSearch = {
 };
 
 /** One segment of shared memory. */
-export type SharedSegment = Omit<ViewedSegment, 'placed'> & {
-  readonly placed: Omit<PlacedSegment, 'rareRecords'> & { readonly rareRecords: undefined };
+export type SharedSegment = {
+  readonly key: string;
+  readonly directory: SegmentDirectory;
+  /** Where byte 0 of the file would lie, and where the records do. */
+  readonly base: number;
+  readonly address: number;
+  /** Number of its first document over all segments. */
+  readonly docBase: number;
+  /** Address of the bitmap of deleted documents, 0 for none. */
+  readonly deleted: number;
+  readonly numDeleted: number;
 };
 
 const DEFAULT_CACHE_BYTES = 8 << 20;
+/**
+ * How many more documents are taken to reach a score than have it by one term alone. A search that begins with a threshold
+ * too high finds fewer than k documents, soon, and is done again; that happens to one-term queries.
+ */
+const OPTIMISM = 2;
+/** How many bytes of a filter are looked at to guess which share of the documents it permits. */
+const SAMPLED_BYTES = 256;
 
 /** The segments of a commit, with working memory to search them. */
 type View = {
@@ -91,7 +116,7 @@ export class SparseSearcher implements SegmentSearcher<SparseVector> {
     this.#kernel = createKernel(this.#memory, kernel);
     this.#scale = scale;
     if (attached) {
-      this.#view = viewOf(attached.segments, attached.workspace);
+      this.#view = viewOf(attached.segments.map(viewShared), attached.workspace);
       return;
     }
     const cache = mode === 'lean' ? new RecordCache(this.#memory, cacheBytes) : undefined;
@@ -115,6 +140,7 @@ export class SparseSearcher implements SegmentSearcher<SparseVector> {
     return this.#memory.usedBytes + (this.#owned?.segments.directoryBytes ?? 0);
   }
 
+  /** The segments to search from now on. If one of them cannot be loaded, the old ones stay. */
   setSegments(segments: readonly SearchSegment[]): void {
     const { segments: owned } = this.#requireOwned();
     const old = this.#view;
@@ -130,6 +156,7 @@ export class SparseSearcher implements SegmentSearcher<SparseVector> {
     owned.release(old.segments);
   }
 
+  /** The best documents, with scores in the units of the weights. */
   search(query: SparseVector, options: TopKOptions): TopK {
     const weights = quantiseQuery(query);
     const { docIds, scores } = this.#topK(weights, options);
@@ -143,7 +170,7 @@ export class SparseSearcher implements SegmentSearcher<SparseVector> {
   }
 
   /** Score, products and exact rank of one document. A deleted one has none. */
-  standing(query: SparseVector, docId: number): Standing {
+  standing(query: SparseVector, docId: number, { rank: wantsRank = true }: StandingOptions = {}): Standing {
     const { segments, numDocs } = this.#view;
     const segment = segments.findLast(({ docBase }) => docBase <= docId);
     if (!segment || !Number.isInteger(docId) || docId >= numDocs)
@@ -153,7 +180,7 @@ export class SparseSearcher implements SegmentSearcher<SparseVector> {
     const weights = quantiseQuery(query);
     const matched = matchedCodes(this.#memory, segment, weights, doc);
     const score = matched.reduce((sum, { weight, code }) => sum + weight * code, 0);
-    const rank = matched.length === 0 ? undefined : this.#rank(weights, score, docId);
+    const rank = wantsRank && matched.length > 0 ? this.#rank(weights, score, docId) : undefined;
     this.#owned?.cache?.trim();
     const products = matched.map(({ term, weight, code }) => {
       const [queryWeight, docWeight] = [weight * weights.unit, code * this.#scale];
@@ -174,11 +201,7 @@ export class SparseSearcher implements SegmentSearcher<SparseVector> {
     const workspace = this.#memory.allocate(planWorkspace(segments.map(({ placed }) => placed)).bytes);
     owned.acquire(segments);
     leases.set(workspace, segments);
-    const described = segments.map((segment) => ({
-      ...segment,
-      placed: { ...segment.placed, rareRecords: undefined },
-    }));
-    return { memory, scale: this.#scale, kernel: this.#kernel.name, segments: described, workspace };
+    return { memory, scale: this.#scale, kernel: this.#kernel.name, segments: segments.map(describe), workspace };
   }
 
   /** Takes back what a description held. To be called once nobody searches with it any more. */
@@ -203,22 +226,46 @@ export class SparseSearcher implements SegmentSearcher<SparseVector> {
 
   #topK(weights: QueryWeights, { k, filter }: TopKOptions): IntegerTopK {
     this.#checkOptions(k, filter);
-    const { order, segments, workspace } = this.#view;
-    const queries = order.map((segment) => matchTerms(segment, weights));
-    const known = filter ? 0 : Math.max(0, ...queries.map((query) => knownThreshold(query, k)));
-    clearHeap(this.#memory, workspace, k);
-    for (const query of queries) {
-      const threshold = Math.max(known, heapThreshold(this.#memory, workspace, k));
-      if (query.bound === 0 || query.bound < threshold) continue;
-      this.#searchSegment(query, threshold, filter?.[segments.indexOf(query.segment)]);
-    }
-    this.#kernel.sortHeap(workspace.request);
+    const queries = this.#view.order.map((segment) => matchTerms(segment, weights));
+    const share = this.#permittedShare(filter);
+    const [known, guessed] = scoresAtRanks(queries, weights, [k, k / (OPTIMISM * share)]);
+    const certain = filter || share < 1 ? 0 : known;
+    const likely = Math.max(certain, guessed);
+    const size = this.#searchSegments(queries, { k, filter, threshold: likely });
+    if (size < k && likely > certain) this.#searchSegments(queries, { k, filter, threshold: certain });
+    this.#kernel.sortHeap(this.#view.workspace.request);
     this.#owned?.cache?.trim();
     return this.#results();
   }
 
+  /** Which share of the documents may be results, about; 1 only if no document is deleted. */
+  #permittedShare(filter: TopKOptions['filter']): number {
+    const { segments, numDocs } = this.#view;
+    let permitted = 0;
+    segments.forEach(({ placed: { directory }, numDeleted }, i) => {
+      const bitmap = filter?.[i];
+      permitted += (bitmap ? shareOfBits(bitmap) : 1) * (directory.numDocs - numDeleted);
+    });
+    return permitted / numDocs;
+  }
+
+  /** Fills the heap with the best documents that reach a threshold; returns how many there are, k at most. */
+  #searchSegments(
+    queries: readonly SegmentQuery[],
+    { k, filter, threshold }: TopKOptions & { threshold: number },
+  ): number {
+    const { segments, workspace } = this.#view;
+    clearHeap(this.#memory, workspace, k);
+    for (const query of queries) {
+      const limit = Math.max(threshold, heapThreshold(this.#memory, workspace, k));
+      if (query.bound === 0 || query.bound < limit) continue;
+      this.#searchSegment(query, limit, filter?.[segments.indexOf(query.segment)]);
+    }
+    return heapSize(this.#memory, workspace);
+  }
+
   #checkOptions(k: number, filter: TopKOptions['filter']): void {
-    if (!Number.isInteger(k) || k < 1 || k > MAX_K) throw new InputError(`k is from 1 to ${MAX_K}, got ${k}`);
+    checkK(k);
     if (!filter) return;
     const { segments } = this.#view;
     if (filter.length !== segments.length)
@@ -258,6 +305,16 @@ export class SparseSearcher implements SegmentSearcher<SparseVector> {
   }
 }
 
+/** Which share of the bits is set, from a sample: there may be millions of them, and a query takes microseconds. */
+function shareOfBits(bitmap: Bitmap): number {
+  const step = Math.ceil(bitmap.length / SAMPLED_BYTES);
+  let set = 0;
+  let sampled = 0;
+  for (let at = 0; at < bitmap.length; at += step, sampled += 8)
+    for (let bits = bitmap[at]; bits !== 0; bits &= bits - 1) set++;
+  return set / sampled;
+}
+
 function viewOf(segments: readonly ViewedSegment[], workspace: number): View {
   const placed = segments.map((segment) => segment.placed);
   const bySize = (a: ViewedSegment, b: ViewedSegment): number =>
@@ -268,6 +325,14 @@ function viewOf(segments: readonly ViewedSegment[], workspace: number): View {
     numDocs: placed.reduce((sum, { directory }) => sum + directory.numDocs, 0),
     workspace: planWorkspace(placed).at(workspace),
   };
+}
+
+function describe({ placed: { key, directory, base, address }, ...rest }: ViewedSegment): SharedSegment {
+  return { key, directory, base, address, ...rest };
+}
+
+function viewShared({ docBase, deleted, numDeleted, ...placed }: SharedSegment): ViewedSegment {
+  return { placed: { ...placed, rareRecords: undefined }, docBase, deleted, numDeleted };
 }
 
 function isSharedMemory(memory: object): memory is WasmMemory {

@@ -3,10 +3,9 @@
  * working memory that a search in any of them needs.
  */
 import { type LinearMemory, REQUEST_BYTES, scratchBytes, TERM_BYTES } from '../../kernels/index.ts';
+import { MAX_K } from '../hits.ts';
 import type { PlacedSegment } from './placed-segment.ts';
 
-/** Results wanted at most. */
-export const MAX_K = 10_000;
 const RESULT_BYTES = 8;
 const ALIGNMENT = 16;
 
