@@ -99,14 +99,20 @@ export function memorySource(bytes: Uint8Array): ByteSource {
 export function fileSource(path: string, bytes: Uint8Array): ByteSource & { close(): void } {
   const file = openSync(path, 'w+');
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, Math.min(1 << 28, bytes.length - at), at);
+  const readInto = (at: number, target: Uint8Array): void => {
+    const { length } = target;
+    for (let done = 0; done < length; )
+      done += readSync(file, target, done, Math.min(1 << 28, length - done), at + done);
+  };
   return {
     label: path,
     sizeBytes: bytes.length,
     read: (at, length) => {
       const piece = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer, 0, length);
-      for (let done = 0; done < length; ) done += readSync(file, piece, done, length - done, at + done);
+      readInto(at, piece);
       return piece;
     },
+    readInto,
     close: () => closeSync(file),
   };
 }

@@ -21,6 +21,8 @@ export type ByteSource = {
   readonly sizeBytes: number;
   /** Exactly these bytes, as a view or a copy that must not be written to; an IndexFormatError where they are not all there. */
   read(offset: number, length: number): Uint8Array;
+  /** The same into memory that is there, which spares a copy; where a source cannot, it is left out. */
+  readInto?(offset: number, target: Uint8Array): void;
 };
 
 /** One segment to be merged. */

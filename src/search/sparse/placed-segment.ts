@@ -6,7 +6,7 @@ import { readDirectory, type SegmentDirectory } from './directory.ts';
 import type { RecordCache } from './record-cache.ts';
 import { HEADER_BYTES, type TermRow } from './segment-layout.ts';
 
-/** Records are copied into memory in pieces: what a source hands out may be a copy itself, and small ones stay in a cache. */
+/** Where a source hands out copies, they are small: they stay in the processor's cache until they are copied again. */
 const PIECE_BYTES = 1 << 20;
 
 /** A segment that can be searched. */
@@ -44,15 +44,20 @@ export function placeSegment(
 /** The records up to byte `end`. */
 function loadRange(source: ByteSource, memory: LinearMemory, end: number): number {
   const address = memory.allocate(end - HEADER_BYTES);
-  const { u8 } = memory.views;
   try {
-    for (let at = HEADER_BYTES; at < end; at += PIECE_BYTES)
-      u8.set(source.read(at, Math.min(PIECE_BYTES, end - at)), address + at - HEADER_BYTES);
+    copyInto(source, HEADER_BYTES, memory.views.u8.subarray(address, address + end - HEADER_BYTES));
   } catch (error) {
     memory.release(address);
     throw error;
   }
   return address;
+}
+
+function copyInto(source: ByteSource, offset: number, target: Uint8Array): void {
+  if (source.readInto) source.readInto(offset, target);
+  else
+    for (let at = 0; at < target.length; at += PIECE_BYTES)
+      target.set(source.read(offset + at, Math.min(PIECE_BYTES, target.length - at)), at);
 }
 
 /** The same words where other threads see them too. */
