@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { crc32, IndexFormatError, OutputError, Random } from '../core/index.ts';
 import { FileSink, FileSource, writeThroughSink } from './byte-files.ts';
-import { CachedSource } from './cached-source.ts';
+import { CachedSource, PageCache } from './cached-source.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'lzero-bytes-'));
 let path = '';
@@ -63,7 +63,7 @@ describe('a file source, and one with a cache before it,', () => {
     const bytes = randomBytes(100_000);
     writeFileSync(path, bytes);
     const file = FileSource.open(path);
-    const sources = [file, new CachedSource(file, 1), new CachedSource(file, 10 ** 6)];
+    const sources = [file, new CachedSource(file, new PageCache(1)), new CachedSource(file, new PageCache(10 ** 6))];
     const place = fc.tuple(fc.integer({ min: 0, max: 101_000 }), fc.oneof(fc.nat(10), fc.nat(50_000)));
     fc.assert(
       fc.property(place, ([offset, length]) => {
@@ -85,12 +85,17 @@ describe('a file source, and one with a cache before it,', () => {
     file.close();
   });
 
-  it('keep no more pages than they may', () => {
-    writeFileSync(path, randomBytes(400_000));
-    const file = FileSource.open(path);
-    const cached = new CachedSource(file, 64 * 1024);
-    for (let at = 0; at < 400_000; at += 1000) cached.read(at, 4);
-    expect(cached.memoryBytes).toBe(64 * 1024);
-    file.close();
+  it('keep no more pages than they may, all that share a cache together, and do not mix them up', () => {
+    const files = Array.from({ length: 5 }, (_, i) => ({ path: `${path}-${i}`, bytes: randomBytes(400_000) }));
+    for (const file of files) writeFileSync(file.path, file.bytes);
+    const opened = files.map((file) => FileSource.open(file.path));
+    const cache = new PageCache(64 * 1024);
+    const sources = opened.map((file) => new CachedSource(file, cache));
+    for (let at = 0; at < 400_000; at += 1000)
+      sources.forEach((source, i) => {
+        expect(Buffer.compare(source.read(at, 4), files[i].bytes.subarray(at, at + 4))).toBe(0);
+      });
+    expect(cache.memoryBytes).toBe(64 * 1024);
+    for (const file of opened) file.close();
   });
 });

@@ -25,7 +25,12 @@ export class FileSource implements ByteSource {
   /** Opens a file. Failures are thrown as they come: the caller knows what a missing file means. */
   static open(path: string): FileSource {
     const fd = openSync(path, 'r');
-    return new FileSource({ fd, sizeBytes: fstatSync(fd).size, label: path });
+    try {
+      return new FileSource({ fd, sizeBytes: fstatSync(fd).size, label: path });
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
   }
 
   /** Reads through a descriptor that is open already. */
@@ -41,19 +46,29 @@ export class FileSource implements ByteSource {
   }
 
   read(offset: number, length: number): Uint8Array<ArrayBuffer> {
+    // Not pooled, and a plain Uint8Array: a Buffer's slice() would be a view where callers expect a copy.
+    const bytes = new Uint8Array(Buffer.allocUnsafeSlow(this.#check(offset, length)).buffer, 0, length);
+    this.readInto(offset, bytes);
+    return bytes;
+  }
+
+  readInto(offset: number, target: Uint8Array): void {
+    const length = this.#check(offset, target.length);
+    for (let at = 0; at < length; ) {
+      const numRead = this.#readPiece(target, at, offset + at);
+      if (numRead === 0) throw this.#failure(offset + at, 'the file has become shorter');
+      at += numRead;
+    }
+  }
+
+  /** The length, if all of it is there. */
+  #check(offset: number, length: number): number {
     if (offset < 0 || length < 0 || offset + length > this.sizeBytes)
       throw new IndexFormatError(
         `${this.label}: byte ${offset}: expected ${length} more bytes, the file has ${this.sizeBytes}`,
       );
     if (!this.#isOpen) throw this.#failure(offset, 'it is closed'); // its descriptor may be another file's by now
-    // Not pooled, and a plain Uint8Array: a Buffer's slice() would be a view where callers expect a copy.
-    const bytes = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer, 0, length);
-    for (let at = 0; at < length; ) {
-      const numRead = this.#readPiece(bytes, at, offset + at);
-      if (numRead === 0) throw this.#failure(offset + at, 'the file has become shorter');
-      at += numRead;
-    }
-    return bytes;
+    return length;
   }
 
   #readPiece(bytes: Uint8Array, at: number, position: number): number {

@@ -1,28 +1,70 @@
-/** A source that keeps the pages it read last, for files that are asked for a few bytes here and there. */
+/** Files that are asked for a few bytes here and there, read through the pages that were read last. */
 import type { ByteSource } from '../search/index.ts';
 
 /** Larger pages waste memory on scattered reads, smaller ones time. */
 const PAGE_BYTES = 16 * 1024;
+/** Pages of a source are numbered below this: files up to 2 TiB, and 2²⁶ sources before the keys are no longer exact. */
+const MAX_SOURCE_PAGES = 2 ** 27;
+/** Tables of ids of all segments together, of one reader or one writer: a few million short ids. */
+const ID_CACHE_BYTES = 64 * 2 ** 20;
 
-/** Reads through a cache of pages. Reads of more than a page go past it. */
-export class CachedSource implements ByteSource {
-  readonly label: string;
-  readonly sizeBytes: number;
-  readonly #source: ByteSource;
+/** Pages of any number of sources, in memory up to one limit; those that were used last stay. */
+export class PageCache {
   readonly #maxPages: number;
-  /** By page number; the order of the map is that of the last use. */
+  /** By source and page number; the order of the map is that of the last use. */
   readonly #pages = new Map<number, Uint8Array>();
+  #numSources = 0;
 
-  constructor(source: ByteSource, maxBytes: number) {
-    this.label = source.label;
-    this.sizeBytes = source.sizeBytes;
-    this.#source = source;
+  /** One for all segments of a reader or a writer: memory stays the same however many there are. */
+  static forIds(): PageCache {
+    return new PageCache(ID_CACHE_BYTES);
+  }
+
+  constructor(maxBytes: number) {
     this.#maxPages = Math.max(1, Math.floor(maxBytes / PAGE_BYTES));
   }
 
   /** Bytes held in memory. */
   get memoryBytes(): number {
     return this.#pages.size * PAGE_BYTES;
+  }
+
+  /** A number for a new source. Its pages are never dropped on purpose: when nobody asks for them they grow old. */
+  takeSource(): number {
+    return this.#numSources++;
+  }
+
+  /** A page of a source; `read` is called where it is not in memory. */
+  page(source: number, number: number, read: () => Uint8Array): Uint8Array {
+    const key = source * MAX_SOURCE_PAGES + number;
+    const known = this.#pages.get(key);
+    const page = known ?? read();
+    if (known) this.#pages.delete(key);
+    else if (this.#pages.size >= this.#maxPages) this.#dropOldest();
+    this.#pages.set(key, page);
+    return page;
+  }
+
+  #dropOldest(): void {
+    const { value: oldest } = this.#pages.keys().next();
+    if (oldest !== undefined) this.#pages.delete(oldest);
+  }
+}
+
+/** Reads through a cache of pages. Reads of more than a page go past it. */
+export class CachedSource implements ByteSource {
+  readonly label: string;
+  readonly sizeBytes: number;
+  readonly #source: ByteSource;
+  readonly #cache: PageCache;
+  readonly #number: number;
+
+  constructor(source: ByteSource, cache: PageCache) {
+    this.label = source.label;
+    this.sizeBytes = source.sizeBytes;
+    this.#source = source;
+    this.#cache = cache;
+    this.#number = cache.takeSource();
   }
 
   read(offset: number, length: number): Uint8Array {
@@ -38,21 +80,9 @@ export class CachedSource implements ByteSource {
   }
 
   #page(number: number): Uint8Array {
-    const known = this.#pages.get(number);
-    if (known) {
-      this.#pages.delete(number);
-      this.#pages.set(number, known);
-      return known;
-    }
     const at = number * PAGE_BYTES;
-    const page = this.#source.read(at, Math.min(PAGE_BYTES, this.sizeBytes - at));
-    if (this.#pages.size >= this.#maxPages) this.#dropOldest();
-    this.#pages.set(number, page);
-    return page;
-  }
-
-  #dropOldest(): void {
-    const { value: oldest } = this.#pages.keys().next();
-    if (oldest !== undefined) this.#pages.delete(oldest);
+    return this.#cache.page(this.#number, number, () =>
+      this.#source.read(at, Math.min(PAGE_BYTES, this.sizeBytes - at)),
+    );
   }
 }

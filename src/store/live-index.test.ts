@@ -182,7 +182,7 @@ describe('a live index of vectors, after any adds, updates, deletes, commits, me
             await live.close();
           }
         }),
-        { numRuns: 25, seed: 4 },
+        { numRuns: 25 },
       );
     },
     TIMEOUT_MS,
@@ -211,7 +211,7 @@ describe('a live index of words, after any changes and a merge,', () => {
             await live.close();
           }
         }),
-        { numRuns: 10, seed: 4 },
+        { numRuns: 10 },
       );
     },
     TIMEOUT_MS,

@@ -50,7 +50,7 @@ export class LogWriter {
       closeSync(fd);
       throw OutputError.writing(path, cause);
     }
-    return new LogWriter({ path, fd, end, isNamed: true });
+    return new LogWriter({ path, fd, end, isNamed: false }); // a killed writer may not have come to its folder
   }
 
   private constructor({ path, fd, end, isNamed }: { path: string; fd: number; end: number; isNamed: boolean }) {

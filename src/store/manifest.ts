@@ -43,7 +43,14 @@ const settings = {
   /** Whether float weights are kept beside the codes. */
   storeVectors: z.boolean(),
   /** BM25's parameters; null for learned vectors. */
-  bm25: z.strictObject({ k1: z.number().nonnegative(), b: z.number().min(0).max(1) }).nullable(),
+  bm25: z
+    .strictObject({
+      k1: z.number().nonnegative(),
+      b: z.number().min(0).max(1),
+      /** False: words such as "the" are indexed too. True where left out. */
+      stopWords: z.boolean().optional(),
+    })
+    .nullable(),
 };
 
 const manifestSchema = z.strictObject({

@@ -6,6 +6,7 @@
  * once FANOUT of them are of that tier: a byte is then copied about once a tier. Merging whenever the run has FANOUT
  * segments of any size copies a third more.
  */
+import { MAX_SEGMENT_DOCS } from '../search/index.ts';
 
 /** What the plan needs to know of a segment. */
 export type SegmentSize = {
@@ -26,8 +27,6 @@ const MAX_RUN = 4 * FANOUT;
 const LOWEST_TIER_BYTES = 256 * 1024;
 /** A segment with a larger share of deleted documents is written anew. */
 const MAX_DELETED_SHARE = 0.35;
-/** Documents of a segment: src/search counts them in 24 bits. */
-const MAX_SEGMENT_DOCS = 2 ** 24;
 /** Postings of a merged segment: larger ones neither fit one WebAssembly memory comfortably nor merge in good time. */
 export const MAX_SEGMENT_BYTES = 2 ** 30;
 

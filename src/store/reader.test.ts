@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -37,6 +37,15 @@ async function commit(documents: readonly ReturnType<typeof documentOf>[]): Prom
 
 const plain = (hits: readonly { id: string; score: number }[]) => hits.map(({ id, score }) => ({ id, score }));
 
+/** Changes a byte of the footer; what is returned takes it back. */
+function damage(path: string): () => void {
+  const bytes = readFileSync(path);
+  const other = Buffer.from(bytes);
+  other[bytes.length - 20] ^= 1;
+  writeFileSync(path, other);
+  return () => writeFileSync(path, bytes);
+}
+
 describe('a reader', () => {
   it('keeps answering from its commit while a writer deletes, merges and removes its files', async () => {
     for (let i = 0; i < 5; i++) await commit(all(10 * i, 10 * i + 10));
@@ -61,6 +70,7 @@ describe('a reader', () => {
   it('gives each of many searches at once the answer to its own query, over refreshes', async () => {
     await commit(all(0, 30));
     const reader = await read({ workers: 2 });
+    await reader.search(QUERIES[0]); // the first one waits for postings, and may come to see a later commit
     const allowed = [new Map(QUERIES.map((query) => [query, bestOf(all(0, 30), query, 5)]))];
     for (let round = 1; round <= 4; round++) {
       const searches = Array.from({ length: 60 }, (_, i) => QUERIES[i % QUERIES.length]);
@@ -202,6 +212,56 @@ describe('a reader', () => {
     rmSync(join(folder, 'segments', '0.documents'));
     await expect(openReader(folder)).rejects.toThrow(IndexFormatError);
     await expect(openReader(folder)).rejects.toThrow('0.documents is missing');
+  });
+
+  it('takes memory for postings from the first search on, not for adding and looking documents up', async () => {
+    await commit(all(0, 10));
+    for (const options of [{}, { workers: 1 }, { mode: 'lean' as const }]) {
+      const reader = await read(options);
+      await commit(all(10, 20));
+      await reader.refresh();
+      expect([reader.get('doc-3')?.id, reader.partsOf('doc-4'), reader.numDocs]).toEqual(['doc-3', ['doc-4'], 20]);
+      expect(reader.stats().memoryBytes).toBe(0);
+      await reader.search(QUERIES[0]);
+      const { memoryBytes } = reader.stats();
+      expect(memoryBytes).toBeGreaterThan(0);
+      await commit(all(20, 40));
+      await reader.refresh();
+      expect(reader.stats().memoryBytes).toBeGreaterThan(memoryBytes);
+      await writer.delete(all(10, 40).map(({ document }) => document.id));
+      await writer.commit();
+      await writer.merge();
+    }
+  });
+
+  it.each(['sparse', 'bm25'] as const)('of %s names a damaged directory when it is opened', async (kind) => {
+    const other = folders.next();
+    const store = await createStore(other, kind === 'sparse' ? SPARSE : WORDS);
+    await store.add([kind === 'sparse' ? documentOf('a', 0) : wordsOf('a', 0)]);
+    await store.commit();
+    await store.close();
+    damage(join(other, 'segments', '0.postings'));
+    await expect(openReader(other)).rejects.toThrow(IndexFormatError);
+  });
+
+  it.each([0, 2])('on %i threads goes on with its commit when the next one is damaged', async (workers) => {
+    await commit(all(0, 20));
+    const reader = await read({ workers });
+    const expectOld = async () => {
+      for (const query of QUERIES)
+        expect(plain(await reader.search(query, { k: 5 }))).toEqual(bestOf(all(0, 20), query, 5));
+    };
+    await expectOld();
+    await commit(all(20, 30));
+    const repair = damage(join(folder, 'segments', '1.postings'));
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await expect(reader.refresh()).rejects.toThrow(IndexFormatError);
+      await expectOld();
+    }
+    repair();
+    expect([await reader.refresh(), reader.numDocs]).toEqual([true, 30]);
+    for (const query of QUERIES)
+      expect(plain(await reader.search(query, { k: 5 }))).toEqual(bestOf(all(0, 30), query, 5));
   });
 
   it('that is closed says so, and may be closed twice', async () => {

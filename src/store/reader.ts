@@ -15,9 +15,12 @@ import {
 } from '../core/index.ts';
 import {
   type Bitmap,
+  checkK,
   compileFilter,
+  DEFAULT_K,
   type Filter,
   groupByPage,
+  hasBit,
   quantiseQuery,
   rescoreFloat,
   type Standing,
@@ -71,9 +74,12 @@ export type StorePageHits = {
   readonly complete: boolean;
 };
 
-const DEFAULT_K = 10;
+type ChosenOptions = { readonly mode: ReaderMode; readonly workers: number };
 
-/** Opens the newest commit of an index. Checks manifest and directories; `verifyStore` checks every byte. */
+/**
+ * Opens the newest commit of an index. Checks manifest and directories; `verifyStore` checks every byte. Postings take
+ * memory from the first search on: who only adds, or looks documents up, does not pay for them.
+ */
 export async function openReader(folder: string, options: ReaderOptions = {}): Promise<StoreReader> {
   return await StoreReader.open(folder, options);
 }
@@ -84,31 +90,24 @@ const REFRESHED = Symbol('refreshed');
 /** Reads an index. Close it: it holds files, memory and threads. */
 export class StoreReader {
   readonly #folder: string;
-  readonly #host: SearchHost;
+  readonly #options: ChosenOptions;
   readonly #turns = new Turns();
   #snapshot: Snapshot;
+  /** Who searches; undefined before the first search. */
+  #host: SearchHost | undefined;
+  /** Snapshots that a refresh began with and could not finish: what was found in them meanwhile is looked for again. */
+  readonly #abandoned = new WeakSet<Snapshot>();
   #isClosed = false;
 
   /** For `openReader`. */
   static async open(folder: string, { mode = 'resident', workers = 0 }: ReaderOptions): Promise<StoreReader> {
-    const snapshot = Snapshot.open(folder);
-    let host: SearchHost | undefined;
-    try {
-      const settings = searcherSettings(snapshot.manifest, mode);
-      host = workers > 0 ? new SearchPool(settings, workers) : new LocalHost(settings);
-      await host.setSegments(snapshot.searchSegments);
-      return new StoreReader(folder, snapshot, host);
-    } catch (error) {
-      await host?.close();
-      snapshot.release();
-      throw error;
-    }
+    return new StoreReader(folder, Snapshot.open(folder), { mode, workers });
   }
 
-  private constructor(folder: string, snapshot: Snapshot, host: SearchHost) {
+  private constructor(folder: string, snapshot: Snapshot, options: ChosenOptions) {
     this.#folder = folder;
     this.#snapshot = snapshot;
-    this.#host = host;
+    this.#options = options;
   }
 
   /** What was fixed when the index was made. */
@@ -144,18 +143,18 @@ export class StoreReader {
 
   /** The best documents, best first; equal scores by ascending document number. */
   async search(query: IndexQuery, options: SearchOptions = {}): Promise<StoreHit[]> {
-    return await this.#onOneSnapshot(async (snapshot) => {
-      const topK = await this.#topK(snapshot, query, options);
+    return await this.#onOneSnapshot(async (snapshot, host) => {
+      const topK = await this.#topK({ snapshot, host }, query, options);
       return Array.from(topK.docIds, (docId, i) => ({ docId, id: idOf(snapshot, docId), score: topK.scores[i] }));
     });
   }
 
   /** The best pages, each by its best chunk. */
   async searchPages(query: IndexQuery, options: SearchOptions = {}): Promise<StorePageHits> {
-    return await this.#onOneSnapshot(async (snapshot) => {
+    return await this.#onOneSnapshot(async (snapshot, host) => {
       const { hits, complete } = await groupByPage({
         k: options.k ?? DEFAULT_K,
-        search: (k) => this.#topK(snapshot, query, { ...options, k }),
+        search: (k) => this.#topK({ snapshot, host }, query, { ...options, k }),
         pageOf: (docId) => pageOf(snapshot, docId),
       });
       return { hits: hits.map((hit) => ({ ...hit, id: idOf(snapshot, hit.docId) })), complete };
@@ -211,10 +210,10 @@ export class StoreReader {
 
   /** Score, products and rank of one document; undefined where there is no such document. */
   async standing(query: IndexQuery, id: string, options?: StandingOptions): Promise<Standing | undefined> {
-    return await this.#onOneSnapshot(async (snapshot) => {
+    return await this.#onOneSnapshot(async (snapshot, host) => {
       this.#checkQuery(query);
       const place = snapshot.find(id);
-      return place && (await this.#host.standing(query, place.segment.firstDocId + place.local, options));
+      return place && (await host.standing(query, place.segment.firstDocId + place.local, options));
     });
   }
 
@@ -241,10 +240,13 @@ export class StoreReader {
 
   /** What the index holds and takes. */
   stats(): StoreStats {
-    return statsOf(this.#snapshot.manifest, this.#host.memoryBytes);
+    return statsOf(this.#snapshot.manifest, this.#host?.memoryBytes ?? 0);
   }
 
-  /** Goes on to the newest commit; false where this is it. Only new segments and tombstones are loaded. */
+  /**
+   * Goes on to the newest commit; false where this is it. Only new segments and tombstones are loaded. One that fails
+   * leaves the reader with the commit it has.
+   */
   async refresh(): Promise<boolean> {
     return await this.#turns.take(async () => {
       this.#requireOpen();
@@ -260,12 +262,13 @@ export class StoreReader {
   }
 
   async #goOn(last: Snapshot, next: Snapshot): Promise<void> {
-    const ready = this.#host.setSegments(next.searchSegments);
+    const ready = this.#host?.setSegments(next.searchSegments);
     this.#snapshot = next; // at once: searches from here on are posted behind the new segments
     try {
       await ready;
     } catch (error) {
       this.#snapshot = last;
+      this.#abandoned.add(next);
       next.release();
       throw error;
     }
@@ -277,33 +280,62 @@ export class StoreReader {
     await this.#turns.take(async () => {
       if (this.#isClosed) return;
       this.#isClosed = true;
-      await this.#host.close();
+      await this.#host?.close();
       this.#snapshot.release();
     });
   }
 
   /** Does work of several steps on one commit; begins again where a refresh came in between. */
-  async #onOneSnapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+  async #onOneSnapshot<T>(work: (snapshot: Snapshot, host: SearchHost) => Promise<T>): Promise<T> {
     for (;;) {
       this.#requireOpen();
+      const host = this.#host;
+      if (!host) {
+        await this.#place();
+        continue; // it may have been closed meanwhile
+      }
       const snapshot = this.#snapshot.use();
       try {
-        return await work(snapshot);
+        const found = await work(snapshot, host);
+        if (!this.#abandoned.has(snapshot)) return found;
       } catch (error) {
-        if (error !== REFRESHED) throw error;
+        if (error !== REFRESHED && !this.#abandoned.has(snapshot)) throw error;
       } finally {
         snapshot.release();
       }
     }
   }
 
-  async #topK(snapshot: Snapshot, query: IndexQuery, options: SearchOptions): Promise<TopK> {
+  /** Brings the postings to whoever searches, for the first search. */
+  async #place(): Promise<void> {
+    await this.#turns.take(async () => {
+      this.#requireOpen();
+      if (this.#host) return;
+      const settings = searcherSettings(this.#snapshot.manifest, this.#options.mode);
+      const { workers } = this.#options;
+      const host = workers > 0 ? new SearchPool(settings, workers) : new LocalHost(settings);
+      try {
+        await host.setSegments(this.#snapshot.searchSegments);
+      } catch (error) {
+        await host.close();
+        throw error;
+      }
+      this.#host = host;
+    });
+  }
+
+  async #topK(
+    { snapshot, host }: { readonly snapshot: Snapshot; readonly host: SearchHost },
+    query: IndexQuery,
+    options: SearchOptions,
+  ): Promise<TopK> {
     const { k = DEFAULT_K, filter, exact = false } = options;
+    checkK(k);
     this.#checkQuery(query);
     const bitmaps = filter && filterBitmaps(snapshot, filter);
     const search = async (wanted: number): Promise<TopK> => {
       if (this.#snapshot !== snapshot) throw REFRESHED;
-      return await this.#host.search(query, { k: wanted, filter: bitmaps });
+      return await host.search(query, { k: wanted, filter: bitmaps });
     };
     if (!exact) return await search(k);
     return await exactTopK(snapshot, query, { k, search, bitmaps });
@@ -392,7 +424,7 @@ function* liveDocIds(snapshot: Snapshot, bitmaps: readonly Bitmap[] | undefined)
   for (const [i, { entry, firstDocId, tombstones }] of snapshot.segments.entries()) {
     const allowed = bitmaps?.[i];
     for (let local = 0; local < entry.numDocs; local++) {
-      const isAllowed = !allowed || ((allowed[local >> 3] >> (local & 7)) & 1) === 1;
+      const isAllowed = !allowed || hasBit(allowed, local);
       if (isAllowed && !isDeleted(tombstones, local)) yield firstDocId + local;
     }
   }

@@ -3,27 +3,22 @@
  * mode, and for words, each thread has its own searcher over the same open files.
  */
 import { assert, IndexStateError } from '../core/index.ts';
-import type {
-  SearchSegment,
-  SharedSearch,
-  SparseSearcher,
-  Standing,
-  StandingOptions,
-  TopK,
-  TopKOptions,
-} from '../search/index.ts';
+import type { SearchSegment, SparseSearcher, Standing, StandingOptions, TopK, TopKOptions } from '../search/index.ts';
 import { FileSource } from './byte-files.ts';
 import { createSparseSearcher, type IndexQuery, type SearcherSettings, type SearchHost } from './search-host.ts';
-import { SearchThread, type ThreadSegment } from './search-thread.ts';
+import { type PrepareRequest, SearchThread, type ThreadSegment } from './search-thread.ts';
+
+/** The segments of one commit, as they are given to each thread. */
+type Prepared = readonly PrepareRequest[];
 
 /** A pool of search threads. */
 export class SearchPool implements SearchHost {
   readonly #settings: SearcherSettings;
-  readonly #threads: readonly SearchThread[];
+  readonly #threads: SearchThread[];
   /** Owns the shared memory; undefined where threads have their own. */
   readonly #owner: SparseSearcher | undefined;
-  /** What each thread searches, to be given back when it has gone on to the next. */
-  #descriptions: readonly SharedSearch[] = [];
+  /** What the threads search, or will when they have answered what was asked before. */
+  #prepared: Prepared | undefined;
   #failure: unknown;
 
   constructor(settings: SearcherSettings, numThreads: number) {
@@ -38,30 +33,18 @@ export class SearchPool implements SearchHost {
   }
 
   async setSegments(segments: readonly SearchSegment[]): Promise<void> {
+    const before = this.#prepared;
+    const next = this.#prepare(segments); // what fails here has changed nothing
     // Everything is posted before the first wait: searches that are asked for from now on come after it.
+    this.#prepared = next;
     try {
-      await (this.#owner ? this.#attachAll(this.#owner, segments) : this.#loadAll(segments));
+      await this.#post(next);
     } catch (error) {
-      this.#failure = error; // threads may have different segments now
+      this.#goBack(before, next);
       throw error;
     }
-  }
-
-  async #attachAll(owner: SparseSearcher, segments: readonly SearchSegment[]): Promise<void> {
-    owner.setSegments(segments);
-    const before = this.#descriptions;
-    this.#descriptions = this.#threads.map(() => owner.share());
-    const descriptions = this.#descriptions;
-    await Promise.all(
-      this.#threads.map((thread, i) => thread.prepare({ kind: 'attach', description: descriptions[i] })),
-    );
-    for (const description of before) owner.release(description);
-  }
-
-  async #loadAll(segments: readonly SearchSegment[]): Promise<void> {
-    const loaded = segments.map(threadSegment);
-    const request = { kind: 'load', settings: this.#settings, segments: loaded } as const;
-    await Promise.all(this.#threads.map((thread) => thread.prepare(request)));
+    this.#failure = undefined;
+    this.#release(before ?? []);
   }
 
   async search(query: IndexQuery, options: TopKOptions): Promise<TopK> {
@@ -78,9 +61,69 @@ export class SearchPool implements SearchHost {
     this.#owner?.setSegments([]);
   }
 
+  // ---- commits
+
+  #prepare(segments: readonly SearchSegment[]): Prepared {
+    if (this.#owner) return this.#share(this.#owner, segments);
+    const request = { kind: 'load', settings: this.#settings, segments: segments.map(threadSegment) } as const;
+    return this.#threads.map(() => request);
+  }
+
+  #share(owner: SparseSearcher, segments: readonly SearchSegment[]): Prepared {
+    owner.setSegments(segments);
+    const requests: PrepareRequest[] = [];
+    try {
+      for (const _ of this.#threads) requests.push({ kind: 'attach', description: owner.share() });
+      return requests;
+    } catch (error) {
+      this.#release(requests);
+      throw error;
+    }
+  }
+
+  async #post(prepared: Prepared): Promise<void> {
+    await Promise.all(prepared.map((request, i) => this.#living(i).prepare(request)));
+  }
+
+  /**
+   * A thread has failed to go on, others may have gone on: all are told to search again what they had. The owner keeps
+   * the new segments in memory, for the next attempt.
+   */
+  #goBack(before: Prepared | undefined, failed: Prepared): void {
+    this.#prepared = before;
+    this.#post(before ?? []).then(
+      () => this.#release(failed),
+      (error: unknown) => {
+        this.#failure ??= error; // threads have different segments now
+      },
+    );
+  }
+
+  /** Gives back memory that no thread searches any more. */
+  #release(prepared: Prepared): void {
+    for (const request of prepared) if (request.kind === 'attach') this.#owner?.release(request.description);
+  }
+
+  // ---- threads
+
   #leastBusy(): SearchThread {
     if (this.#failure !== undefined) throw this.#failure;
-    return this.#threads.reduce((best, thread) => (thread.numWaiting < best.numWaiting ? thread : best));
+    const threads = this.#threads.map((thread, i) => (thread.hasEnded ? this.#revive(i) : thread));
+    return threads.reduce((best, thread) => (thread.numWaiting < best.numWaiting ? thread : best));
+  }
+
+  /** A thread in the place of one that has ended, with the same segments. Its first search waits for them. */
+  #revive(i: number): SearchThread {
+    const thread = this.#living(i);
+    const request = this.#prepared?.[i];
+    // What goes wrong meets whoever searches: the thread then has no segments, or has ended.
+    if (request) thread.prepare(request).catch(() => {});
+    return thread;
+  }
+
+  #living(i: number): SearchThread {
+    if (this.#threads[i].hasEnded) this.#threads[i] = new SearchThread();
+    return this.#threads[i];
   }
 }
 

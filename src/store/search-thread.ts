@@ -14,10 +14,14 @@ export type ThreadSegment = {
   readonly deleted: Bitmap | undefined;
 };
 
+/** Segments for a thread: in memory that it shares with its owner, or to be loaded. */
+export type PrepareRequest =
+  | { readonly kind: 'attach'; readonly description: SharedSearch }
+  | { readonly kind: 'load'; readonly settings: SearcherSettings; readonly segments: readonly ThreadSegment[] };
+
 /** What a thread is asked. */
 export type ThreadRequest =
-  | { readonly kind: 'attach'; readonly description: SharedSearch }
-  | { readonly kind: 'load'; readonly settings: SearcherSettings; readonly segments: readonly ThreadSegment[] }
+  | PrepareRequest
   | { readonly kind: 'search'; readonly query: IndexQuery; readonly options: TopKOptions }
   | {
       readonly kind: 'standing';
@@ -62,8 +66,13 @@ export class SearchThread {
     return this.#waiting.length;
   }
 
-  /** Gives it segments; resolves when all that was asked before is answered. */
-  async prepare(request: Extract<ThreadRequest, { kind: 'attach' | 'load' }>): Promise<void> {
+  /** Whether it can be asked nothing any more. */
+  get hasEnded(): boolean {
+    return this.#ended !== undefined;
+  }
+
+  /** Gives it segments; resolves when all that was asked before is answered. One that fails has none to search. */
+  async prepare(request: PrepareRequest): Promise<void> {
     const answer = await this.#ask(request);
     if (answer.kind === 'ready') this.memoryBytes = answer.memoryBytes;
   }

@@ -1,10 +1,10 @@
 /** The thread behind search-thread.ts: searches memory that it shares with its owner, or files that it reads itself. */
 import { type MessagePort, parentPort } from 'node:worker_threads';
-import { assert } from '../core/index.ts';
+import { assert, IndexStateError } from '../core/index.ts';
 import { type SegmentSearcher, SparseSearcher } from '../search/index.ts';
 import { FileSource } from './byte-files.ts';
 import { createSearcher, type IndexQuery } from './search-host.ts';
-import type { ThreadReply, ThreadRequest } from './search-thread.ts';
+import type { PrepareRequest, ThreadReply, ThreadRequest } from './search-thread.ts';
 import { failureOf } from './threads.ts';
 
 class ThreadSearcher {
@@ -12,13 +12,14 @@ class ThreadSearcher {
   /** Kept over loads: it knows which segments it has. */
   #own: SegmentSearcher<IndexQuery> | undefined;
 
+  /** Its owner believes it to search the segments given last: where they failed, older ones must not answer for them. */
+  #isReady = false;
+
   answer(request: ThreadRequest): ThreadReply {
     switch (request.kind) {
       case 'attach':
-        this.#attached = SparseSearcher.attach(request.description);
-        return { kind: 'ready', memoryBytes: 0 };
       case 'load':
-        return { kind: 'ready', memoryBytes: this.#load(request) };
+        return { kind: 'ready', memoryBytes: this.#prepare(request) };
       case 'search':
         return { kind: 'search', topK: this.#searcher.search(request.query, request.options) };
       case 'standing':
@@ -28,7 +29,20 @@ class ThreadSearcher {
     }
   }
 
-  #load({ settings, segments }: Extract<ThreadRequest, { kind: 'load' }>): number {
+  /** Bytes that this thread holds on its own. */
+  #prepare(request: PrepareRequest): number {
+    this.#isReady = false;
+    const memoryBytes = request.kind === 'attach' ? this.#attach(request) : this.#load(request);
+    this.#isReady = true;
+    return memoryBytes;
+  }
+
+  #attach({ description }: Extract<PrepareRequest, { kind: 'attach' }>): number {
+    this.#attached = SparseSearcher.attach(description);
+    return 0;
+  }
+
+  #load({ settings, segments }: Extract<PrepareRequest, { kind: 'load' }>): number {
     this.#own ??= createSearcher(settings);
     this.#own.setSegments(segments.map(({ file, ...segment }) => ({ ...segment, source: new FileSource(file) })));
     return this.#own.memoryBytes;
@@ -36,7 +50,7 @@ class ThreadSearcher {
 
   get #searcher(): SegmentSearcher<IndexQuery> {
     const searcher = this.#attached ?? this.#own;
-    assert(searcher !== undefined, 'asked to search before there were segments');
+    if (!searcher || !this.#isReady) throw new IndexStateError('this search thread has no segments to search');
     return searcher;
   }
 }

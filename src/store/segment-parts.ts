@@ -25,7 +25,7 @@ import {
   writeDocuments,
   writeVectors,
 } from '../search/index.ts';
-import { CachedSource } from './cached-source.ts';
+import { CachedSource, PageCache } from './cached-source.ts';
 import type { StoreSettings } from './manifest.ts';
 
 /** What is indexed of a document: codes of a learned vector, or analysed words in order. */
@@ -54,9 +54,9 @@ const CODEC: BlockCodec = {
   },
 };
 
-/** Opens a documents file. Of ids and small tables it keeps up to `cacheBytes` in memory. */
-export function openDocuments(source: ByteSource, cacheBytes = 2 ** 20): DocumentsReader {
-  return new DocumentsReader(new CachedSource(source, cacheBytes), { codec: CODEC });
+/** Opens a documents file. Of ids and small tables it keeps as much in memory as the cache permits. */
+export function openDocuments(source: ByteSource, cache: PageCache = new PageCache(2 ** 20)): DocumentsReader {
+  return new DocumentsReader(new CachedSource(source, cache), { codec: CODEC });
 }
 
 /** What the documents of a segment become besides postings. */

@@ -3,15 +3,14 @@
  * Knows nothing of searching.
  */
 import { IndexFormatError } from '../core/index.ts';
-import { type DocumentsReader, type SearchSegment, VectorsReader } from '../search/index.ts';
+import { type DocumentsReader, type IndexKind, type SearchSegment, VectorsReader } from '../search/index.ts';
 import type { FileSource } from './byte-files.ts';
+import { PageCache } from './cached-source.ts';
 import { type Manifest, readManifest, type SegmentEntry } from './manifest.ts';
 import { openSegmentFile, partsOf, readTombstones, VanishedFileError } from './segment-files.ts';
-import { openDocuments } from './segment-parts.ts';
+import { formatOf, openDocuments } from './segment-parts.ts';
 import { deletedBitmap, isDeleted, type Tombstones } from './tombstones.ts';
 
-/** Hits become ids one by one: their table stays in memory, where it is not large. */
-const ID_CACHE_BYTES = 32 * 2 ** 20;
 /** Times that a reader tries again when a writer has gone on in between. */
 const MAX_ATTEMPTS = 100;
 
@@ -26,13 +25,14 @@ class SegmentHandle {
   readonly #sources: FileSource[] = [];
   #numUsers = 0;
 
-  constructor(folder: string, entry: SegmentEntry) {
+  constructor(folder: string, entry: SegmentEntry, { kind, cache }: { kind: IndexKind; cache: PageCache }) {
     try {
       const [postings, documents, vectors] = partsOf(entry).map((part) => this.#open(folder, entry, part));
       this.postings = postings;
-      this.documents = openDocuments(documents, ID_CACHE_BYTES);
+      this.documents = openDocuments(documents, cache);
       this.vectors = vectors && new VectorsReader(vectors);
       this.#checkCounts(entry);
+      checkDirectory(postings, kind);
     } catch (error) {
       this.#close();
       throw error;
@@ -82,6 +82,8 @@ export type DocumentPlace = { readonly segment: SnapshotSegment; readonly local:
 export class Snapshot {
   readonly manifest: Manifest;
   readonly segments: readonly SnapshotSegment[];
+  /** Hits become ids one by one: their tables stay in memory, where they are not large. Shared with the next snapshot. */
+  readonly #idCache: PageCache;
   #numUsers = 1;
 
   /**
@@ -106,11 +108,13 @@ export class Snapshot {
 
   private constructor(folder: string, manifest: Manifest, known: Snapshot | undefined) {
     this.manifest = manifest;
+    this.#idCache = known ? known.#idCache : PageCache.forIds();
+    const opening = { known, kind: manifest.kind, cache: this.#idCache };
     const segments: SnapshotSegment[] = [];
     let firstDocId = 0;
     try {
       for (const entry of manifest.segments) {
-        segments.push(openSegment(folder, { entry, firstDocId, known }));
+        segments.push(openSegment(folder, { ...opening, entry, firstDocId }));
         firstDocId += entry.numDocs;
       }
     } catch (error) {
@@ -176,12 +180,22 @@ export class Snapshot {
   }
 }
 
-function openSegment(
-  folder: string,
-  { entry, firstDocId, known }: { entry: SegmentEntry; firstDocId: number; known: Snapshot | undefined },
-): SnapshotSegment {
+/** Damage is named when the index is opened: the postings themselves may be placed much later, or never. */
+function checkDirectory(postings: FileSource, kind: IndexKind): void {
+  formatOf({ kind }).frequencies(postings)[Symbol.iterator]().next(); // the first term comes after a whole directory
+}
+
+type OpeningSegment = {
+  readonly entry: SegmentEntry;
+  readonly firstDocId: number;
+  readonly known: Snapshot | undefined;
+  readonly kind: IndexKind;
+  readonly cache: PageCache;
+};
+
+function openSegment(folder: string, { entry, firstDocId, known, ...how }: OpeningSegment): SnapshotSegment {
   const before = known?.segments.find((segment) => segment.entry.name === entry.name);
-  const handle = (before?.handle ?? new SegmentHandle(folder, entry)).use();
+  const handle = (before?.handle ?? new SegmentHandle(folder, entry, how)).use();
   try {
     const isSame = before && before.entry.tombstones?.name === entry.tombstones?.name;
     return { entry, handle, firstDocId, tombstones: isSame ? before.tombstones : readTombstones(folder, entry) };

@@ -6,7 +6,7 @@
  * Numbers are little-endian; bit d & 7 of byte d >> 3 is document d. Written new at each commit that deletes something.
  */
 import { ByteReader, ByteWriter, crc32 } from '../core/index.ts';
-import type { Bitmap } from '../search/index.ts';
+import { type Bitmap, countBits, emptyBitmap, hasBit, setBit } from '../search/index.ts';
 
 const MAGIC = 0x54445a4c; // "LZDT"
 const VERSION = 1;
@@ -16,7 +16,7 @@ export type Tombstones = { readonly bits: Uint8Array; numDeleted: number };
 
 /** Nothing deleted. */
 export function noTombstones(numDocs: number): Tombstones {
-  return { bits: new Uint8Array(Math.ceil(numDocs / 8)), numDeleted: 0 };
+  return { bits: emptyBitmap(numDocs), numDeleted: 0 };
 }
 
 /** The same set, to be changed on its own. */
@@ -26,13 +26,13 @@ export function copyTombstones({ bits, numDeleted }: Tombstones): Tombstones {
 
 /** Whether document `d` is deleted. */
 export function isDeleted({ bits }: Tombstones, d: number): boolean {
-  return (bits[d >> 3] & (1 << (d & 7))) !== 0;
+  return hasBit(bits, d);
 }
 
 /** Deletes document `d`; false if it was deleted before. */
 export function markDeleted(tombstones: Tombstones, d: number): boolean {
   if (isDeleted(tombstones, d)) return false;
-  tombstones.bits[d >> 3] |= 1 << (d & 7);
+  setBit(tombstones.bits, d);
   tombstones.numDeleted++;
   return true;
 }
@@ -92,12 +92,6 @@ function expectEqual(reader: ByteReader, what: string, expected: number): void {
   const at = reader.position;
   const value = reader.u32();
   if (value !== expected) throw reader.error(`expected ${what} ${expected}, got ${value}`, at);
-}
-
-function countBits(bits: Uint8Array): number {
-  let count = 0;
-  for (const byte of bits) for (let rest = byte; rest > 0; rest &= rest - 1) count++;
-  return count;
 }
 
 /** The last byte without bits beyond the last document. */

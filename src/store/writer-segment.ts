@@ -4,14 +4,12 @@
  */
 import type { DocumentsReader } from '../search/index.ts';
 import { type FileSource, removeQuietly } from './byte-files.ts';
+import type { PageCache } from './cached-source.ts';
 import { partName, SEGMENT_PARTS, segmentPath, tombstonesName } from './layout.ts';
 import type { SegmentEntry } from './manifest.ts';
 import { openSegmentFile, readTombstones, writeTombstones } from './segment-files.ts';
 import { openDocuments } from './segment-parts.ts';
 import { copyTombstones, isDeleted, markDeleted, noTombstones, type Tombstones } from './tombstones.ts';
-
-/** Every add asks every segment for its id: the table of a million short ids stays in memory. */
-const ID_CACHE_BYTES = 32 * 2 ** 20;
 
 /** A segment of a writer. */
 export class WriterSegment {
@@ -27,24 +25,32 @@ export class WriterSegment {
   /** Deleted documents now. */
   working: Tombstones;
 
-  /** Opens a segment that a manifest names. */
-  static open(folder: string, entry: SegmentEntry): WriterSegment {
-    return new WriterSegment(folder, { entry, tombstones: readTombstones(folder, entry), isCommitted: true });
+  /** Opens a segment that a manifest names. Every add asks every segment for its id: `cache` spares reading. */
+  static open(folder: string, entry: SegmentEntry, cache: PageCache): WriterSegment {
+    return new WriterSegment(folder, { entry, tombstones: readTombstones(folder, entry), isCommitted: true, cache });
   }
 
   /** Opens a segment that was just written. */
-  static fresh(folder: string, entry: SegmentEntry): WriterSegment {
-    return new WriterSegment(folder, { entry, tombstones: noTombstones(entry.numDocs), isCommitted: false });
+  static fresh(folder: string, entry: SegmentEntry, cache: PageCache): WriterSegment {
+    return new WriterSegment(folder, { entry, tombstones: noTombstones(entry.numDocs), isCommitted: false, cache });
   }
 
-  private constructor(folder: string, state: { entry: SegmentEntry; tombstones: Tombstones; isCommitted: boolean }) {
+  private constructor(
+    folder: string,
+    state: { entry: SegmentEntry; tombstones: Tombstones; isCommitted: boolean; cache: PageCache },
+  ) {
     this.#folder = folder;
     this.entry = state.entry;
     this.isCommitted = state.isCommitted;
     this.committed = state.tombstones;
     this.working = copyTombstones(state.tombstones);
     this.#source = openSegmentFile(folder, state.entry, 'documents');
-    this.#documents = openDocuments(this.#source, ID_CACHE_BYTES);
+    try {
+      this.#documents = openDocuments(this.#source, state.cache);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
   }
 
   /** Documents that are left. */

@@ -9,6 +9,7 @@ import { existsSync } from 'node:fs';
 import { IndexStateError, type Logger, silentLogger } from '../core/index.ts';
 import type { Lock } from '../files/index.ts';
 import { FileSource } from './byte-files.ts';
+import { PageCache } from './cached-source.ts';
 import { publish, UncertainCommitError } from './commit.ts';
 import { logPath } from './layout.ts';
 import { readLog } from './log-format.ts';
@@ -57,6 +58,7 @@ export class StoreWriter {
   readonly #lock: Lock;
   readonly #options: ChosenOptions;
   readonly #buffer = new WriteBuffer();
+  readonly #idCache = PageCache.forIds();
   /** Adds, deletes, commits and the ends of merges, one at a time. */
   readonly #turns = new Turns();
   readonly #merger: Merger<readonly WriterSegment[]>;
@@ -92,7 +94,7 @@ export class StoreWriter {
       maxSegmentBytes: options.maxSegmentBytes ?? MAX_SEGMENT_BYTES,
       logger: options.logger ?? silentLogger,
     };
-    this.#segments = openAll(folder, manifest);
+    this.#segments = openAll(folder, manifest, this.#idCache);
     this.#merger = new Merger({
       next: () => this.#nextMerge(),
       merge: (group, call) => this.#merge(group, call),
@@ -153,9 +155,15 @@ export class StoreWriter {
 
   /** Deletes documents and tells how many of the ids were there. Durable and visible as with `add`. */
   async delete(ids: readonly string[]): Promise<number> {
+    return await this.deleteGroups(ids.map((id) => [id]));
+  }
+
+  /** Deletes documents at once and tells of how many groups, such as the parts of a page, at least one was there. */
+  async deleteGroups(groups: readonly (readonly string[])[]): Promise<number> {
     const done = await this.#turn(() => {
-      const log = this.#append(() => [deleteRecord(ids)]);
-      return { log, numDeleted: ids.filter((id) => this.#remove(id)).length };
+      const log = this.#append(() => [deleteRecord(groups.flat())]);
+      const removed = groups.map((ids) => ids.filter((id) => this.#remove(id)));
+      return { log, numDeleted: removed.filter(({ length }) => length > 0).length };
     });
     await done.log?.sync();
     return done.numDeleted;
@@ -200,9 +208,15 @@ export class StoreWriter {
     await this.#merger.stop();
     await this.#turns.take(async () => {
       await this.#log?.close();
-      for (const segment of this.#segments) segment.isCommitted ? segment.close() : segment.discard();
+      for (const segment of this.#segments) this.#letGo(segment);
       this.#lock.release();
     });
+  }
+
+  /** After a failure nobody knows which segments a manifest names: the next writer removes those that none does. */
+  #letGo(segment: WriterSegment): void {
+    if (segment.isCommitted || this.#failure) segment.close();
+    else segment.discard();
   }
 
   #turn<T>(work: () => Promise<T> | T): Promise<T> {
@@ -235,7 +249,7 @@ export class StoreWriter {
     if (this.#buffer.numDocs === 0) return;
     const documents = this.#buffer.documents();
     const entry = writeSegment(this.#folder, this.#takeName(), { documents, settings: this.settings });
-    this.#segments = [...this.#segments, WriterSegment.fresh(this.#folder, entry)];
+    this.#segments = [...this.#segments, WriterSegment.fresh(this.#folder, entry, this.#idCache)];
     this.#buffer.clear();
   }
 
@@ -338,11 +352,14 @@ export class StoreWriter {
     const sources = group.map(({ entry, committed }) => ({ entry, leftOut: committed }));
     const task = { folder: this.#folder, name: this.#takeName(), sources, settings: this.settings };
     const entry = await runMerge(task, call);
-    const merged = WriterSegment.fresh(this.#folder, entry);
+    const merged = WriterSegment.fresh(this.#folder, entry, this.#idCache);
     try {
-      await this.#turns.take(() => this.#install(merged, group, sources));
+      await this.#turns.take(() => {
+        if (this.#failure) throw this.#failure; // the manifest that this writer knows may not be the last
+        return this.#install(merged, group, sources);
+      });
     } catch (error) {
-      if (!this.#failure) merged.discard();
+      this.#letGo(merged);
       throw error;
     }
   }
@@ -380,10 +397,10 @@ export class StoreWriter {
   }
 }
 
-function openAll(folder: string, manifest: Manifest): WriterSegment[] {
+function openAll(folder: string, manifest: Manifest, cache: PageCache): WriterSegment[] {
   const opened: WriterSegment[] = [];
   try {
-    for (const entry of manifest.segments) opened.push(WriterSegment.open(folder, entry));
+    for (const entry of manifest.segments) opened.push(WriterSegment.open(folder, entry, cache));
     return opened;
   } catch (error) {
     for (const segment of opened) segment.close();
