@@ -1,10 +1,11 @@
 /** `lzero add`: documents, pages or vectors into an index that is there. */
 import { Command } from 'commander';
-import { openIndex } from '../engines/index.ts';
-import type { Model } from '../model/index.ts';
+import { UsageError } from '../core/index.ts';
+import { type Index, openIndex } from '../engines/index.ts';
+import { loadModel, type Model } from '../model/index.ts';
 import type { CliContext } from './context.ts';
 import { reportIndexJob, runIndexJob } from './index-job.ts';
-import { addSourceOptions, modelOf, withIndex } from './index-options.ts';
+import { addSourceOptions, EMBEDDED_MODEL, modelOf, UNNAMED_VECTORS, withIndex } from './index-options.ts';
 import { checkSource, openSource, type SourceOptions } from './index-source.ts';
 import { addModelOptions, type ModelOptions, modelFrom } from './model-options.ts';
 import { withExamples } from './program.ts';
@@ -23,7 +24,7 @@ export function addCommand(context: CliContext): Command {
   return withExamples(command, {
     'lzero add my.index more.jsonl': 'the index knows its model',
     'lzero add my.index ./docs': 'pages: changed ones only',
-    'lzero add my.index --vectors vectors.jsonl': 'vectors made before',
+    'lzero add my.index --vectors vectors.jsonl --model ./my-model': 'vectors made before, and by whom (or: default)',
   });
 }
 
@@ -46,9 +47,21 @@ async function add(context: CliContext, { folder, input, options }: Addition): P
   }
 }
 
-/** The model that the options name, or else the one that the index was made with; none where all vectors are given. */
+/** The model that the options name, or else the one that the index was made with. */
 async function modelFor(folder: string, options: AddCommandOptions): Promise<Model | undefined> {
+  if (options.model === EMBEDDED_MODEL) return await loadModel();
   if (options.model !== undefined) return await modelFrom(options);
-  if (options.vectors !== undefined) return undefined;
-  return await withIndex(folder, { mode: 'lean' }, modelOf);
+  return await withIndex(folder, { mode: 'lean' }, async (index) => {
+    if (options.vectors === undefined) return await modelOf(index);
+    refuseUnnamed(index);
+    return undefined;
+  });
+}
+
+/** Vectors look alike, whoever made them: only the caller can tell. */
+function refuseUnnamed({ folder, settings: { model } }: Index): void {
+  if (!model || model.identity === UNNAMED_VECTORS.identity) return;
+  throw new UsageError(`${folder} holds vectors of the model ${model.name}: are those of --vectors of the same?`, {
+    hint: `name the model that made them: --model ${model.name}`,
+  });
 }

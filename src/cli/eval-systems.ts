@@ -23,7 +23,7 @@ export type SystemContext = {
 };
 
 /** How the names of systems are explained. */
-export const SYSTEM_HELP = 'bm25, bow, default, a model folder, index:DIR, run:FILE, rrf:A+B, sum:A+B';
+export const SYSTEM_HELP = 'bm25, bow, default, a model folder, index:DIR, run:FILE, rrf:A+B, sum:A+B, sum:0.7*A+0.3*B';
 
 /** The embedded model; it is the bag of words. */
 const EMBEDDED_MODELS: readonly string[] = ['default', 'bow'];
@@ -32,10 +32,11 @@ const EMBEDDED_MODELS: readonly string[] = ['default', 'bow'];
 export async function checkSystem(name: string): Promise<void> {
   const { kind, rest } = readName(name);
   if (kind === 'rrf' || kind === 'sum') {
-    const parts = rest.split('+');
-    if (parts.length < 2 || parts.includes(''))
+    const parts = readParts(rest);
+    if (parts.length < 2 || parts.some((part) => part.name === ''))
       throw new UsageError(`${name} joins nothing`, { hint: `name two systems: ${kind}:bm25+default` });
-    for (const part of parts) await checkSystem(part);
+    if (parts.every(({ weight }) => weight === 0)) throw new UsageError(`${name} joins nothing: all weights are 0`);
+    for (const part of parts) await checkSystem(part.name);
   } else if (kind !== 'built' && !(await exists(rest))) throw new UsageError(`${name}: ${rest} does not exist`);
   else if (kind === 'built' && name !== 'bm25' && !EMBEDDED_MODELS.includes(name) && !(await exists(name)))
     throw new UsageError(`there is no system and no model folder ${name}`, { hint: `systems are ${SYSTEM_HELP}` });
@@ -49,16 +50,27 @@ function readName(name: string): SystemName {
   return { kind: isKnown ? kind : 'built', rest };
 }
 
+/** A system to be joined. */
+type WeightedName = { readonly name: string; readonly weight: number };
+
+/** Reads "0.7*A+0.3*B"; a system without a weight has 1. */
+function readParts(text: string): WeightedName[] {
+  return text.split('+').map((part) => {
+    const [, weight = '1', name = part] = /^(\d+(?:\.\d*)?|\.\d+)\*(.*)$/s.exec(part) ?? [];
+    return { name, weight: Number(weight) };
+  });
+}
+
 /** Opens the system that a name stands for. */
 export async function openSystem(name: string, where: SystemContext): Promise<OpenSystem> {
   const { kind, rest } = readName(name);
   if (kind === 'index') return await indexedSystem(name, await openIndex(rest));
   if (kind === 'run') return { system: await openRunFile(rest, { name }), close: async () => {} };
-  if (kind !== 'built') return await fused(name, { method: kind, parts: rest.split('+') }, where);
+  if (kind !== 'built') return await fused(name, { method: kind, parts: readParts(rest) }, where);
   return name === 'bm25' ? await builtSystem(name, where, undefined) : await modelSystem(name, where);
 }
 
-type FusedName = { readonly method: 'rrf' | 'sum'; readonly parts: readonly string[] };
+type FusedName = { readonly method: 'rrf' | 'sum'; readonly parts: readonly WeightedName[] };
 
 async function fused(name: string, { method, parts }: FusedName, where: SystemContext): Promise<OpenSystem> {
   const opened: OpenSystem[] = [];
@@ -66,13 +78,15 @@ async function fused(name: string, { method, parts }: FusedName, where: SystemCo
     for (const { close: closePart } of opened) await closePart();
   };
   try {
-    for (const part of parts) opened.push(await openSystem(part, where));
+    for (const part of parts) opened.push(await openSystem(part.name, where));
   } catch (error) {
     await close();
     throw error;
   }
   const systems = opened.map(({ system }) => system);
-  return { system: fusedSystem(name, systems, { method }), close };
+  const isWeighted = parts.some(({ weight }) => weight !== 1);
+  const weights = isWeighted ? parts.map(({ weight }) => weight) : undefined;
+  return { system: fusedSystem(name, systems, { method, weights }), close };
 }
 
 async function modelSystem(name: string, where: SystemContext): Promise<OpenSystem> {

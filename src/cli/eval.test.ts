@@ -27,6 +27,21 @@ function tinyCollection(name = 'tiny'): string {
 }
 
 describe('lzero eval', () => {
+  it('joins systems by weights', async () => {
+    const systems = [
+      'sum:bm25+default',
+      'sum:1*bm25+1.0*default',
+      'sum:.5*bm25+.5*default',
+      'sum:0.9*bm25+0.1*default',
+    ];
+    const report = await lzeroJson('eval', 'everyday', ...systems.flatMap((name) => ['--system', name]));
+    const [equal, ones, halves, other] = report.collections[0].rows.map(
+      (row: Record<string, unknown>) => row['ndcg@10'],
+    );
+    expect([ones, halves]).toEqual([equal, equal]);
+    expect(other).not.toBe(equal);
+  });
+
   it('measures BM25, the embedded model and their fusion, in the fields that are documented', async () => {
     const systems = ['bm25', 'default', 'rrf:bm25+default'];
     const report = await lzeroJson('eval', 'everyday', ...systems.flatMap((name) => ['--system', name]));
@@ -168,6 +183,9 @@ describe('lzero eval', () => {
     [['--system', 'bm52'], 2, 'no system and no model folder bm52'],
     [['--system', 'rrf:bm25'], 2, 'name two systems: rrf:bm25+default'],
     [['--system', 'rrf:bm25+bm52'], 2, 'no system and no model folder bm52'],
+    [['--system', 'sum:0.7*bm25+0.3*bm52'], 2, 'no system and no model folder bm52'],
+    [['--system', 'sum:0.7*+0.3*bm25'], 2, 'name two systems: sum:bm25+default'],
+    [['--system', 'sum:0*bm25+0*default'], 2, 'all weights are 0'],
     [['--system', 'run:nowhere.trec'], 2, 'nowhere.trec does not exist'],
     [['--system', 'bm25', '--system', 'bm25'], 2, 'named twice'],
     [['--metric', 'ndgc@10'], 2, 'ndgc@10'],

@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { UsageError } from '../core/index.ts';
 import { type Bm25Standing, bm25Standing, type Explanation, type Index } from '../engines/index.ts';
+import { DEFAULT_K } from '../search/index.ts';
 import type { CliContext } from './context.ts';
 import { formatCount } from './format.ts';
 import { withIndex } from './index-options.ts';
@@ -17,7 +18,7 @@ export function explainCommand(context: CliContext): Command {
     .argument('<index>', 'folder of the index')
     .argument('<query>', 'the query')
     .argument('<id>', 'id of a document or page')
-    .option('-k <number>', 'what "among the best" means', positiveInteger, 10)
+    .option('-k <number>', 'what "among the best" means', positiveInteger, DEFAULT_K)
     .option('--no-bm25', 'leave out the rank under BM25, which reads all texts')
     .action((folder: string, query: string, id: string, options: ExplainCommandOptions) =>
       withIndex(folder, {}, (index) => explain(context, index, { query, id, options })),

@@ -21,6 +21,7 @@ export type BuildOptions = SourceOptions & {
   readonly bm25?: boolean;
   readonly k1?: number;
   readonly b?: number;
+  readonly stopWords?: boolean;
   readonly fields?: FieldSchema;
   readonly storeVectors?: boolean;
   readonly maxWeight?: number;
@@ -40,7 +41,7 @@ export type BuildIdentity = Readonly<Record<string, UserState>>;
 /** What must be the same for a build to go on. `--skip-bad` may change: what is done is the same with it and without. */
 export async function buildIdentity({ input, options, model }: Build): Promise<BuildIdentity> {
   const { vectors, chunk, overlap, format, baseUrl, fields = {}, storeVectors = false } = options;
-  const { bm25 = false, k1, b, maxWeight } = options;
+  const { bm25 = false, k1, b, stopWords = true, maxWeight } = options;
   return {
     version: packageVersion(),
     input: input === undefined ? null : await inputIdentity(input),
@@ -50,7 +51,7 @@ export async function buildIdentity({ input, options, model }: Build): Promise<B
     overlap: overlap ?? null,
     format: format ?? null,
     'base-url': baseUrl ?? null,
-    bm25: bm25 ? [k1 ?? null, b ?? null] : null,
+    bm25: bm25 ? [k1 ?? null, b ?? null, ...(stopWords ? [] : ['no-stop-words'])] : null,
     'max-weight': maxWeight ?? null,
     'store-vectors': storeVectors,
     fields,

@@ -43,6 +43,19 @@ describe('lzero index, of documents', () => {
     expect(await ids('flour and water')).toEqual(['bread']);
   });
 
+  it('with --bm25 --no-stop-words finds words such as "the", and is another index than one without', async () => {
+    const texts = scratch.writeLines('the.jsonl', [{ _id: 'who', text: 'The Who' }]);
+    await lzeroJson('index', texts, '-o', index, '--bm25', '--no-stop-words');
+    expect(await hitsOf(index, 'the')).toHaveLength(1);
+    expect((await lzeroJson('stats', index)).bm25).toEqual({ k1: 0.9, b: 0.4, stopWords: false });
+    expect(await lzero('index', texts, '-o', index, '--bm25')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('made with another bm25'),
+    });
+    await lzeroJson('index', texts, '-o', index, '--bm25', '--force');
+    expect(await hitsOf(index, 'the')).toEqual([]);
+  });
+
   it('with --bm25 needs no model, and takes its parameters', async () => {
     await lzeroJson('index', corpus, '-o', index, '--bm25', '--k1', '1.2', '--b', '0.75');
     expect(await lzeroJson('stats', index)).toMatchObject({ kind: 'bm25', model: null, bm25: { k1: 1.2, b: 0.75 } });
@@ -322,7 +335,8 @@ describe('lzero index refuses with exit code 2', () => {
   it.each([
     [[], 'give an input or --vectors'],
     [['CORPUS', '--bm25', '--model', 'm'], '--bm25 and --model do not go together'],
-    [['CORPUS', '--k1', '1'], '--k1 and --b are for --bm25'],
+    [['CORPUS', '--k1', '1'], '--k1, --b and --no-stop-words are for --bm25'],
+    [['CORPUS', '--no-stop-words'], '--k1, --b and --no-stop-words are for --bm25'],
     [['CORPUS', '--bm25', '--b', '2'], 'from 0 to 1'],
     [['CORPUS', '--overlap', '3'], '--overlap needs --chunk'],
     [['CORPUS', '--base-url', 'https://a.org'], '--base-url is for folders of pages'],

@@ -31,7 +31,8 @@ export function indexCommand(context: CliContext): Command {
     .requiredOption('-o, --output <folder>', 'where the index goes')
     .option('--bm25', 'the lexical baseline instead of learned vectors; needs no model')
     .option('--k1 <number>', 'of BM25: how much a repeated word counts (default: 0.9)', notNegative)
-    .option('--b <share>', 'of BM25: how much long documents are marked down, 0 to 1 (default: 0.4)', share);
+    .option('--b <share>', 'of BM25: how much long documents are marked down, 0 to 1 (default: 0.4)', share)
+    .option('--no-stop-words', 'of BM25: index words such as "the" too (default: they are left out)');
   addSourceOptions(addModelOptions(command))
     .option('--fields <list>', 'fields to filter by, such as lang:keyword,year:number', parseFields)
     .option('--store-vectors', 'keep float weights too, for `search --exact`')
@@ -58,12 +59,13 @@ async function index(context: CliContext, input: string | undefined, options: In
 }
 
 function checkOptions(options: IndexCommandOptions): void {
-  const { bm25, model, vectors, storeVectors, maxWeight, k1, b } = options;
+  const { bm25, model, vectors, storeVectors, maxWeight, k1, b, stopWords = true } = options;
   refuseTogether({ '--bm25': bm25, '--model': model });
   refuseTogether({ '--bm25': bm25, '--vectors': vectors });
   refuseTogether({ '--bm25': bm25, '--store-vectors': storeVectors });
   refuseTogether({ '--bm25': bm25, '--max-weight': maxWeight });
-  if (!bm25 && (k1 !== undefined || b !== undefined)) throw new UsageError('--k1 and --b are for --bm25');
+  if (!bm25 && (k1 !== undefined || b !== undefined || !stopWords))
+    throw new UsageError('--k1, --b and --no-stop-words are for --bm25');
   if (vectors === '-' && maxWeight === undefined)
     throw new UsageError('vectors from standard input need --max-weight: their largest weight is not known before', {
       hint: 'give the largest weight, or the vectors as a file',
@@ -114,8 +116,8 @@ async function openOrCreate(
 }
 
 async function settingsOf(options: IndexCommandOptions, signal: AbortSignal): Promise<CreateIndexOptions> {
-  const { fields, storeVectors, vectors, k1, b } = options;
-  const parameters = { ...(k1 === undefined ? {} : { k1 }), ...(b === undefined ? {} : { b }) };
+  const { fields, storeVectors, vectors, k1, b, stopWords } = options;
+  const parameters = { ...(k1 === undefined ? {} : { k1 }), ...(b === undefined ? {} : { b }), stopWords };
   const largest = vectors !== undefined && options.maxWeight === undefined;
   const maxWeight = largest ? await largestWeight(vectors, { ...options, signal }) : options.maxWeight;
   return { kind: options.bm25 ? 'bm25' : 'sparse', fields, storeVectors, maxWeight, bm25: parameters };

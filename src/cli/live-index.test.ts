@@ -34,8 +34,21 @@ describe('lzero add', () => {
 
   it('takes stored vectors', async () => {
     const vectors = scratch.writeLines('vectors.jsonl', [{ _id: 'new', vector: { flour: 1 } }]);
-    expect(await lzeroJson('add', index, '--vectors', vectors)).toMatchObject({ documents: 3 });
+    expect(await lzeroJson('add', index, '--vectors', vectors, '--model', 'default')).toMatchObject({ documents: 3 });
     expect(await ids('flour')).toEqual(['bread', 'new']);
+  });
+
+  it('wants to know whose vectors they are, unless it did not know when it was made', async () => {
+    const vectors = scratch.writeLines('vectors.jsonl', [{ _id: 'new', vector: { flour: 1 } }]);
+    expect(await lzero('add', index, '--vectors', vectors)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/holds vectors of the model default.*\nhint: .*--model default/),
+    });
+    const other = ['--model', goldenFolder('tied'), '--idf', 'none'];
+    expect((await lzero('add', index, '--vectors', vectors, ...other)).exitCode).toBe(1);
+    const unnamed = scratch.path('unnamed.index');
+    await lzeroJson('index', '--vectors', vectors, '-o', unnamed);
+    expect(await lzeroJson('add', unnamed, '--vectors', vectors)).toMatchObject({ documents: 1, replaced: 1 });
   });
 
   it('of pages encodes changed ones, and deletes none', async () => {

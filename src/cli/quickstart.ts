@@ -85,7 +85,8 @@ async function show(context: CliContext, tour: Tour): Promise<void> {
   }
   await stdout.write(await indexPart(tour));
   await stdout.write(queryPart(query, answer));
-  await stdout.write(hitsPart(answer, { index: learned, colour: context.colour, tookMs }));
+  const shown = await learned.search(query, { k: NUM_HITS, explain: true, snippets: true });
+  await stdout.write(hitsPart(shown, { colour: context.colour, tookMs }));
   await stdout.write(measuredPart(report, { colour: context.colour }));
   await stdout.write(NEXT_STEPS);
 }
@@ -126,7 +127,7 @@ function queryPart(query: string, { terms }: SearchAnswer): string {
   return `2. The query "${query}" is cut into terms and weighed by a table; no model runs:\n     ${weighed}\n\n`;
 }
 
-type HitsPart = { readonly index: Index; readonly colour: boolean; readonly tookMs: number };
+type HitsPart = { readonly colour: boolean; readonly tookMs: number };
 
 function hitsPart(answer: SearchAnswer, shown: HitsPart): string {
   const hits = showAnswer(answer, { ...shown, explain: true });

@@ -61,10 +61,24 @@ describe('lzero search, of one query', () => {
     expect(stdout).toMatch(/\n1 hit in \d+\.\d ms\n$/);
   });
 
-  it('shows the beginning of a document that BM25 found', async () => {
+  it('shows a passage with the words by which BM25 found a document', async () => {
     const { stdout } = await lzero('search', bm25, 'scratching sofas', '-k', '1');
-    expect(stdout).toMatch(/Cats scratching furniture\n {5}cat-1\n {5}\S.* …\n/);
+    expect(stdout).toMatch(/Cats scratching furniture\n {5}cat-1\n {5}\S.*sofa.*\n/);
   });
+
+  it.each([() => index, () => bm25])(
+    'with --json --snippets gives passages and where their words are',
+    async (folder) => {
+      const { hits } = await lzeroJson('search', folder(), QUERY, '-k', '1', '--snippets');
+      const { text, highlights, titleHighlights, isCut, expansion, ...others } = hits[0].snippet;
+      expect([hits[0].text.includes(text), expansion, others]).toEqual([true, [], {}]);
+      expect(highlights.map(([start, end]: number[]) => text.slice(start, end))).toContain('sofa');
+      expect(titleHighlights.map(([start, end]: number[]) => hits[0].title.slice(start, end))).toContain('scratching');
+      expect(isCut).toEqual({ before: expect.any(Boolean), after: expect.any(Boolean) });
+      expect(hits[0].explain).toBeUndefined();
+      expect(await lzero('search', folder(), QUERY, '--snippets')).toMatchObject({ exitCode: 2 });
+    },
+  );
 
   it.each([() => index, () => bm25])('lets no control character of a document reach the terminal', async (folder) => {
     const { stdout } = await lzero('search', folder(), 'gizmo');
@@ -125,6 +139,17 @@ describe('lzero search, of many queries', () => {
     expect(stdout.split('\n')[0]).toBe(`${texts[0].id} Q0 ${first[0]} 1 ${first[1]} mine`);
     const many = await lzero('search', index, '--queries', queries, '-k', '5', '--tag', 'mine', '--workers', '2');
     expect(many.stdout).toBe(stdout);
+  });
+
+  it.each([[], ['--workers', '2']])('ends with exit code 2 at a query that cannot be asked %j', async (...argv) => {
+    const bad = scratch.writeLines('bad.jsonl', [
+      { _id: 'good', text: QUERY },
+      { _id: 'bad', vector: { 'no such token': 1 } },
+    ]);
+    expect(await lzero('search', index, '--queries', bad, ...argv)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('error[USAGE]: the query has the token "no such token"'),
+    });
   });
 
   it('writes the run to a file, once', async () => {

@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { parseJson, UsageError } from '../core/index.ts';
 import { formatRun, type Query, readQueries, writeLines } from '../data/index.ts';
 import type { EngineQuery, Index, IndexSearchOptions, SearchAnswer } from '../engines/index.ts';
-import type { Filter } from '../search/index.ts';
+import { DEFAULT_K, type Filter } from '../search/index.ts';
 import type { CliContext } from './context.ts';
 import { formatCount, formatDuration, formatRate } from './format.ts';
 import { parseFilter, withIndex } from './index-options.ts';
@@ -16,6 +16,7 @@ import { reportSkipped } from './skipped.ts';
 type SearchCommandOptions = {
   readonly k?: number;
   readonly explain?: boolean;
+  readonly snippets?: boolean;
   readonly vector?: Readonly<Record<string, number>>;
   readonly queries?: string;
   readonly output: string;
@@ -29,8 +30,8 @@ type SearchCommandOptions = {
   readonly tag: string;
 };
 
-/** Hits of one query that is asked for, and of each of many. */
-const DEFAULT_K = { one: 10, many: 1000 } as const;
+/** Hits of each of many queries. */
+const DEFAULT_RUN_K = 1000;
 /** Queries that are on their way at once, for each thread. */
 const QUERIES_IN_FLIGHT = 4;
 
@@ -42,6 +43,7 @@ export function searchCommand(context: CliContext): Command {
     .argument('[query]', 'the query')
     .option('-k <number>', 'hits (default: 10; with --queries 1000)', positiveInteger)
     .option('--explain', 'show the products that make each score')
+    .option('--snippets', 'with --json: add the passages that a terminal shows, and what to highlight in them')
     .option('--vector <json>', 'weights by token instead of a text, such as \'{"header": 2.5}\'', parseVectorOption)
     .option('--filter <json>', 'only documents whose fields fit, such as \'{"lang": "en"}\'', parseFilter)
     .option('--exact', 'order by float weights; the index must keep them (index --store-vectors)')
@@ -78,7 +80,8 @@ function isWeights(value: unknown): value is Readonly<Record<string, number>> {
 }
 
 /** Options that would do nothing are refused. */
-function checkOptions(context: CliContext, { queries, output, explain }: SearchCommandOptions): void {
+function checkOptions(context: CliContext, { queries, output, explain, snippets }: SearchCommandOptions): void {
+  if (snippets && !context.options.json) throw new UsageError('--snippets is for --json', { hint: 'add --json' });
   if (queries === undefined && output !== '-')
     throw new UsageError('-o is for the run of --queries', { hint: 'one answer goes to standard output: > FILE' });
   if (queries !== undefined && explain && !context.options.json)
@@ -105,23 +108,22 @@ type OneSearch = { readonly query: EngineQuery; readonly options: SearchCommandO
 
 async function searchOne(context: CliContext, index: Index, { query, options }: OneSearch): Promise<void> {
   const began = context.clock();
-  const answer = await index.search(query, searchOptions(options, DEFAULT_K.one, options.explain));
+  const answer = await index.search(query, searchOptions(options, DEFAULT_K));
   const tookMs = context.clock() - began;
   const { stdout } = context;
   if (context.options.json) return await stdout.writeJson(jsonAnswer(query, answer, tookMs));
-  const wantsProducts = options.explain ?? false;
-  const shown = wantsProducts || index.settings.kind === 'bm25' ? answer : await explained(index, query, options);
-  await stdout.write(showAnswer(shown, { index, colour: context.colour, explain: wantsProducts, tookMs }));
+  const shown = await withSnippets(index, query, options);
+  await stdout.write(showAnswer(shown, { colour: context.colour, explain: options.explain ?? false, tookMs }));
 }
 
-/** What is shown of a hit depends on its terms, so they are asked for after the clock has stopped. */
-async function explained(index: Index, query: EngineQuery, options: SearchCommandOptions): Promise<SearchAnswer> {
-  return await index.search(query, searchOptions(options, DEFAULT_K.one, true));
+/** People see snippets, which take longer than the search, so they are asked for after the clock has stopped. */
+async function withSnippets(index: Index, query: EngineQuery, options: SearchCommandOptions): Promise<SearchAnswer> {
+  return await index.search(query, { ...searchOptions(options, DEFAULT_K), snippets: true });
 }
 
-function searchOptions(options: SearchCommandOptions, defaultK: number, explain?: boolean): IndexSearchOptions {
-  const { k = defaultK, filter, exact, parts } = options;
-  return { k, filter, exact, parts, explain };
+function searchOptions(options: SearchCommandOptions, defaultK: number): IndexSearchOptions {
+  const { k = defaultK, filter, exact, parts, explain, snippets } = options;
+  return { k, filter, exact, parts, explain, snippets };
 }
 
 function jsonAnswer(query: EngineQuery, { terms, hits }: SearchAnswer, tookMs: number) {
@@ -174,7 +176,7 @@ async function* answerAll(
   { queries, options }: { readonly queries: AsyncIterable<Query>; readonly options: ManySearch },
 ): AsyncGenerator<Answered> {
   const { clock, signal } = context;
-  const wanted = { ...searchOptions(options, DEFAULT_K.many, options.explain), idsOnly: !context.options.json };
+  const wanted = { ...searchOptions(options, DEFAULT_RUN_K), idsOnly: !context.options.json };
   const inFlight: Promise<Answered>[] = [];
   const limit = options.workers ? options.workers * QUERIES_IN_FLIGHT : 1;
   const ask = async (query: Query): Promise<Answered> => {
@@ -184,7 +186,9 @@ async function* answerAll(
   };
   for await (const query of queries) {
     signal.throwIfAborted();
-    inFlight.push(ask(query));
+    const answer = ask(query);
+    answer.catch(() => {}); // thrown in its turn; until then Node would take it for one that nobody waits for
+    inFlight.push(answer);
     if (inFlight.length >= limit) yield await requireFirst(inFlight);
   }
   while (inFlight.length > 0) yield await requireFirst(inFlight);

@@ -1,21 +1,19 @@
 /** An answer as people read it: rank, score, title, address, and the passage that shows why it was found. */
-import type { Hit, Index, SearchAnswer } from '../engines/index.ts';
-import { type HighlightStyle, renderHighlights, renderSnippet, type Snippet, snippetMaker } from '../text/index.ts';
+import type { Hit, HitSnippet, SearchAnswer, TextPlace } from '../engines/index.ts';
+import { type HighlightStyle, renderHighlights, renderSnippet } from '../text/index.ts';
 
 /** How to show. */
 export type ShowOptions = {
-  readonly index: Index;
   readonly colour: boolean;
   /** Show the products of each hit. */
   readonly explain: boolean;
   readonly tookMs: number;
 };
 
-const MAX_PLAIN_CHARS = 240;
 /** Products that are shown of a hit. */
 const MAX_PRODUCTS = 12;
 
-/** The whole answer, ending in a newline. */
+/** The whole answer, ending in a newline. Of texts their snippets are shown. */
 export function showAnswer({ hits, terms }: SearchAnswer, options: ShowOptions): string {
   if (hits.length === 0) {
     const asked = terms.map(({ token }) => token).join(', ');
@@ -26,43 +24,31 @@ export function showAnswer({ hits, terms }: SearchAnswer, options: ShowOptions):
   return `${hits.map(show).join('\n')}\n${took}`;
 }
 
-function hitPrinter({ index, colour, explain }: ShowOptions): (hit: Hit) => string {
+function hitPrinter({ colour, explain }: ShowOptions): (hit: Hit) => string {
   const style: HighlightStyle = colour ? 'ansi' : 'plain';
-  const { querySide } = index.language;
-  const makeSnippet = querySide && snippetMaker(querySide.tokenizer);
   return (hit) => {
-    const { rank, id, score, title = '', text = '', url } = hit;
-    const snippet = makeSnippet?.(text, {
-      title,
-      maxChars: MAX_PLAIN_CHARS,
-      terms: (hit.explain ?? []).map(({ token, product }) => ({
-        term: querySide?.tokenizer.vocabulary.idOf(token) ?? -1,
-        weight: product,
-      })),
-    });
-    const heading = title === '' ? oneLine(id) : renderHighlights(title, snippet?.titleHighlights ?? [], style);
+    const { rank, id, score, title = '', url, snippet } = hit;
+    const heading = title === '' ? oneLine(id) : renderHighlights(title, rangesOf(snippet?.titleHighlights), style);
     const lines = [`${String(rank).padStart(3)}. ${score.toFixed(3)}  ${heading}`];
     if (title !== '' || url !== undefined) lines.push(`     ${oneLine(url ?? id)}`);
-    if (text !== '') lines.push(`     ${snippet ? renderSnippet(snippet, style) : beginning(text)}`);
-    if (snippet && snippet.expansion.length > 0) lines.push(`     ${expansionOf(snippet, index)}`);
+    if (snippet) lines.push(`     ${passageOf(snippet, style)}`);
+    if (snippet && snippet.expansion.length > 0) lines.push(`     found by meaning: ${snippet.expansion.join(', ')}`);
     if (explain) lines.push(...productsOf(hit));
     return lines.map((line) => `${line}\n`).join('');
   };
 }
 
-/** Terms that the model found in the meaning, not in the words. */
-function expansionOf({ expansion }: Snippet, { language }: Index): string {
-  return `found by meaning: ${expansion.map(({ term }) => language.tokenOf(term)).join(', ')}`;
+function passageOf({ text, isCut, highlights }: HitSnippet, style: HighlightStyle): string {
+  return renderSnippet({ text, isCut, highlights: rangesOf(highlights) }, style);
+}
+
+function rangesOf(places: readonly TextPlace[] = []) {
+  return places.map(([start, end]) => ({ start, end }));
 }
 
 /** Ids and addresses come from files: control characters must not reach the terminal. */
 function oneLine(text: string): string {
   return renderHighlights(text, [], 'plain');
-}
-
-function beginning(text: string): string {
-  const line = oneLine(text).trim();
-  return line.length > MAX_PLAIN_CHARS ? `${line.slice(0, MAX_PLAIN_CHARS)} …` : line;
 }
 
 function productsOf({ explain = [] }: Hit): string[] {

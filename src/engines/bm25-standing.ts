@@ -2,7 +2,15 @@
  * Where a document of a learned index would stand under BM25. The words are taken from the stored texts at each call, so
  * it needs nothing on disk and takes as long as reading them all.
  */
-import { analyse, BM25_DEFAULTS, Bm25Searcher, bm25Format, bytesSource, type StoredDocument } from '../search/index.ts';
+import {
+  analyse,
+  BM25_DEFAULTS,
+  Bm25Searcher,
+  bm25Format,
+  bytesSource,
+  MAX_K,
+  type StoredDocument,
+} from '../search/index.ts';
 import type { Index } from './embedded-index.ts';
 
 /** Score and rank under BM25. */
@@ -12,10 +20,10 @@ export type Bm25Standing = {
   readonly rank: number | undefined;
 };
 
-/** Behind this many parts the rank of a page is that among parts. */
-const MAX_RANK = 10_000;
-
-/** Where a document or page stands; undefined where the index has none of that id, or keeps no texts. */
+/**
+ * Where a document or page stands; undefined where the index has none of that id, or keeps no texts. Behind 10,000 parts
+ * the rank of a page is that among parts.
+ */
 export function bm25Standing(index: Index, query: string, id: string): Bm25Standing | undefined {
   const payloads: string[][] = [];
   const pages: string[] = [];
@@ -33,7 +41,7 @@ export function bm25Standing(index: Index, query: string, id: string): Bm25Stand
   const words = analyse(query);
   const best = asked.map((docId) => searcher.standing(words, docId)).reduce((a, b) => (b.score > a.score ? b : a));
   const { score, rank } = best;
-  if (rank === undefined || rank > MAX_RANK || isPart) return { score, rank };
+  if (rank === undefined || rank > MAX_K || isPart) return { score, rank };
   const { docIds } = searcher.search(words, { k: rank }); // the last of them is the page's best part
   return { score, rank: new Set(Array.from(docIds, (docId) => pages[docId])).size };
 }

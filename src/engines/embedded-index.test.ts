@@ -1,9 +1,10 @@
 /** What the embedded index does beyond the contract of engines (test/contract). */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { goldenFolder } from '../../test/golden/model/fixtures.ts';
+import { onSyncOf } from '../../test/store/folder-sync.ts';
 import { sparseVector } from '../core/index.ts';
 import { loadModel, type Model } from '../model/index.ts';
 import { type CreateIndexOptions, createIndex, type Index, openIndex } from './embedded-index.ts';
@@ -155,5 +156,188 @@ describe('the embedded index', () => {
     expect([...index.documents()]).toEqual(documents);
     expect(index.frequencies().get('salt')).toBe(1);
     await index.close();
+  });
+
+  it('is closed for good: a change is refused, and the lock is free', async () => {
+    const first = await made([{ id: 'a', text: 'bread' }]);
+    await first.close();
+    const index = await openIndex(first.folder, { model }); // has no writer yet
+    await index.close();
+    const closed = { code: 'INDEX_STATE', message: expect.stringContaining('is closed') };
+    await expect(index.add([{ id: 'b', text: 'bread' }])).rejects.toMatchObject(closed);
+    await expect(index.delete(['a'])).rejects.toMatchObject(closed);
+    await expect(index.commit()).rejects.toMatchObject(closed);
+    await expect(index.search('bread')).rejects.toMatchObject({ code: 'INDEX_STATE' });
+    await index.close();
+    const next = await openIndex(index.folder, { model });
+    await next.add([{ id: 'b', text: 'bread' }]);
+    await next.close();
+  });
+
+  it('counts what it deletes by the ids given: pages, parts, unknown, repeated and not yet committed', async () => {
+    const index = await made([
+      { id: 'p#0', page: 'p', chunk: 0, text: 'bread' },
+      { id: 'p#1', page: 'p', chunk: 1, text: 'bread' },
+      { id: 'q', text: 'bread' },
+    ]);
+    await index.add([{ id: 'r', text: 'bread' }]);
+    expect(await index.delete(['p', 'p#1', 'q', 'q', 'r', 'unknown'])).toBe(3); // p, q and r
+    expect(await index.delete(['q'])).toBe(0);
+    await index.commit();
+    expect((await index.search('bread')).hits).toEqual([]);
+    await index.close();
+  });
+
+  it('refuses to delete by anything but a list of strings', async () => {
+    const index = await made([
+      { id: 'd', text: 'bread' },
+      { id: '1', text: 'bread' },
+    ]);
+    // @ts-expect-error a string is a list of characters, which are other ids
+    await expect(index.delete('d1')).rejects.toMatchObject({ code: 'USAGE', message: expect.stringContaining('"d1"') });
+    // @ts-expect-error ids are strings
+    await expect(index.delete(['d', 1])).rejects.toMatchObject({ code: 'USAGE' });
+    await index.commit();
+    expect((await index.search('bread')).hits).toHaveLength(2);
+    await index.close();
+  });
+
+  it('says that a commit is safe where searches cannot go on to it, and searches the one before', async () => {
+    const index = await made([{ id: 'a', text: 'bread' }]);
+    const ids = async () => (await index.search('bread')).hits.map(({ id }) => id);
+    expect(await ids()).toEqual(['a']);
+    await index.add([{ id: 'b', text: 'bread' }]);
+    const path = join(index.folder, 'segments', '1.postings');
+    await onSyncOf(index.folder, () => renameSync(path, `${path}-away`)); // the manifest names it by now
+    await expect(index.commit()).rejects.toMatchObject({
+      code: 'INDEX_STATE',
+      message: expect.stringMatching(/what was written is safe, .*1\.postings is missing/),
+    });
+    vi.restoreAllMocks();
+    expect(await ids()).toEqual(['a']);
+    renameSync(`${path}-away`, path);
+    expect([await index.refresh(), await ids()]).toEqual([true, ['a', 'b']]);
+    await index.close();
+  });
+
+  it('refuses vectors that are said to be of another model', async () => {
+    const first = await made([]);
+    await first.close();
+    const vectorsOf = { identity: 'of-another', name: 'another' };
+    await expect(openIndex(first.folder, { vectorsOf })).rejects.toMatchObject({
+      code: 'INDEX_STATE',
+      message: expect.stringContaining('another is another'),
+    });
+    const same = { identity: await model.identity(), name: model.name };
+    await (await openIndex(first.folder, { vectorsOf: same })).close();
+  });
+
+  it('takes vectors by token, with a name for what is wrong with them', async () => {
+    const index = await made([{ id: 'a', vector: { bread: 2, salt: 0.5 } }], { storeVectors: true });
+    const [hit] = (await index.search({ vector: { bread: 1, salt: 2 } }, { exact: true })).hits;
+    expect(hit).toMatchObject({ id: 'a', score: 3 });
+    const refused = async (vector: Readonly<Record<string, number>>, message: string): Promise<void> =>
+      await expect(index.add([{ id: 'b', vector }])).rejects.toMatchObject({ code: 'INPUT', message });
+    await refused({ nosuchtoken: 1 }, 'document "b" has the token "nosuchtoken", the index knows none');
+    await refused({ bread: 0 }, 'document "b" gives the token "bread" the weight 0; weights are positive and finite');
+    const plain = { terms: [1], weights: [1] };
+    // @ts-expect-error for callers without types
+    await refused(plain, 'document "b" gives the token "terms" the weight 1; weights are positive and finite');
+    await index.close();
+  });
+
+  it('takes tokens that are called like the parts of a vector', async () => {
+    const index = await made([{ id: 'a', vector: { terms: 1, weights: 1 } }]);
+    expect((await index.search('terms')).hits).toHaveLength(1);
+    await index.close();
+  });
+
+  it.each([[undefined], [null], [17], [{}], [{ vector: 'bread' }], [{ vector: null }]])(
+    'refuses %j as a query',
+    async (query) => {
+      for (const kind of ['sparse', 'bm25'] as const) {
+        const index = await made([], { kind });
+        // @ts-expect-error for callers without types
+        const searching = index.search(query);
+        await expect(searching).rejects.toMatchObject({
+          code: 'USAGE',
+          message: expect.stringContaining('a query is'),
+        });
+        await index.close();
+      }
+    },
+  );
+
+  it.each([
+    [[null], 'INPUT', 'document number 1 is null'],
+    [[{ id: 'a', text: 'x' }, 'text'], 'INPUT', 'document number 2 is "text"'],
+    [[{ id: 'a', body: 'bread' }], 'INPUT', 'document number 1 has "body", which is no part of a document'],
+    [undefined, 'USAGE', 'documents come as a list or a stream, got undefined'],
+    [{ id: 'a', text: 'bread' }, 'USAGE', 'documents come as a list or a stream, got an object'],
+  ])('refuses %j as documents', async (documents, code, message) => {
+    const index = await made([]);
+    // @ts-expect-error for callers without types
+    const adding = index.add(documents);
+    await expect(adding).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
+    await index.close();
+  });
+
+  it('leaves stop words out of BM25 unless told otherwise, in documents and in queries', async () => {
+    const documents = [{ id: 'a', text: 'to be or not to be' }];
+    const without = await made(documents, { kind: 'bm25' });
+    expect((await without.search('to be')).hits).toEqual([]);
+    expect(without.settings.bm25).toEqual({ k1: 0.9, b: 0.4 });
+    await without.close();
+    const first = await made(documents, { kind: 'bm25', bm25: { stopWords: false } });
+    await first.close();
+    const index = await openIndex(first.folder);
+    expect(index.settings.bm25).toEqual({ k1: 0.9, b: 0.4, stopWords: false });
+    const { terms, hits } = await index.search('to be', { snippets: true });
+    expect(terms.map(({ token }) => token)).toEqual(['to', 'be']);
+    expect(hits[0].snippet?.highlights).toEqual([
+      [0, 2],
+      [3, 5],
+      [13, 15],
+      [16, 18],
+    ]);
+    await index.close();
+  });
+
+  it('shows of a page the passage of its best part, with the terms that only its vector has', async () => {
+    const index = await made([
+      { id: 'p#0', page: 'p', chunk: 0, title: 'Sea', text: 'The tide.', vector: { tide: 1 } },
+      { id: 'p#1', page: 'p', chunk: 1, title: 'Sea', text: 'Salt and water.', vector: { salt: 2, bread: 1 } },
+      { id: 'q', vector: { bread: 0.1 } },
+    ]);
+    const { hits } = await index.search('salt bread', { snippets: true });
+    expect(hits[0]).toMatchObject({
+      id: 'p',
+      snippet: { text: 'Salt and water.', highlights: [[0, 4]], titleHighlights: [], expansion: ['bread'] },
+    });
+    expect([hits[0].explain, hits[1].snippet]).toEqual([undefined, undefined]); // not asked for; no text
+    expect((await index.search('salt', { snippets: true, idsOnly: true })).hits[0].snippet).toBeUndefined();
+    await index.close();
+  });
+
+  it.each([0, 2])('explains hits by the commit that it has found them in, on %i threads', async (workers) => {
+    const writer = await made([
+      { id: 'a', text: 'bread' },
+      { id: 'b', text: 'salt' },
+    ]);
+    const reader = await openIndex(writer.folder, { workers });
+    await writer.add([
+      { id: 'a', text: 'salt' },
+      { id: 'b', text: 'bread salt' },
+    ]);
+    await writer.commit();
+    const searching = reader.search('bread salt', { explain: true });
+    const explaining = reader.explain('bread salt', 'a');
+    await reader.refresh();
+    for (const { score, explain = [] } of (await searching).hits)
+      expect(explain.reduce((sum, { product }) => sum + product, 0)).toBeCloseTo(score, 5);
+    const { hits } = await reader.search('bread salt');
+    expect(await explaining).toMatchObject({ rank: hits.find(({ id }) => id === 'a')?.rank });
+    await reader.close();
+    await writer.close();
   });
 });

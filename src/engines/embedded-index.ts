@@ -2,14 +2,17 @@
  * The embedded index as an engine: the store on disk, a query language, and, for adding, a model. Searching needs no
  * model. One object reads and writes; the writer's lock is taken by the first change and held until `close`.
  */
-import { IndexStateError, type SparseVector, UsageError } from '../core/index.ts';
+import { IndexStateError, LzeroError, messageOf, type SparseVector, UsageError } from '../core/index.ts';
 import { loadModel, type Model } from '../model/index.ts';
 import {
   BM25_DEFAULTS,
   type Bm25Parameters,
+  checkK,
+  DEFAULT_K,
   type FieldSchema,
   type IndexKind,
   MAX_CODE,
+  MAX_K,
   parseFieldSchema,
   type Standing,
   type StoredDocument,
@@ -41,6 +44,7 @@ import type {
 } from './engine.ts';
 import { type Documents, type IndexingOptions, indexDocuments } from './index-documents.ts';
 import { type ParsedQuery, type QueryLanguage, queryLanguageOf } from './query-language.ts';
+import { type HitSnippetMaker, hitSnippets } from './snippets.ts';
 
 /** What an index is to be. */
 export type CreateIndexOptions = IndexOptions & {
@@ -50,10 +54,8 @@ export type CreateIndexOptions = IndexOptions & {
   readonly fields?: FieldSchema | undefined;
   /** Keeps float weights beside the 8-bit ones, for searches with `exact`. */
   readonly storeVectors?: boolean | undefined;
-  /** BM25's parameters. */
-  readonly bm25?: Partial<Bm25Parameters> | undefined;
-  /** Whose vectors will be added, where not the model's, which then only reads the queries. */
-  readonly vectorsOf?: { readonly identity: string; readonly name: string } | undefined;
+  /** BM25's parameters; `stopWords: false` also indexes words such as "the", which are left out otherwise. */
+  readonly bm25?: (Partial<Bm25Parameters> & { readonly stopWords?: boolean | undefined }) | undefined;
   /** Largest weight that 8 bits hold; larger ones become this. The model's own where left out. */
   readonly maxWeight?: number | undefined;
 };
@@ -62,6 +64,12 @@ export type CreateIndexOptions = IndexOptions & {
 export type IndexOptions = {
   /** Encodes documents that are added. An index refuses any but the one it was made with. */
   readonly model?: Model | undefined;
+  /**
+   * Whose vectors will be added, where it is not the model that makes them: the identity as `Model.identity()` tells it,
+   * and what messages call it. An index refuses any but those it was made for; of a new one the model then only reads
+   * the queries. Vectors of which nobody says whose they are cannot be checked.
+   */
+  readonly vectorsOf?: { readonly identity: string; readonly name: string } | undefined;
   /** `resident`: all postings in memory. `lean`: those of frequent terms, the others are read when needed. */
   readonly mode?: ReaderMode | undefined;
   /** Threads that search; 0: this one. */
@@ -92,11 +100,9 @@ export type AddOptions = Pick<IndexingOptions, 'signal' | 'onProgress'> & {
 export type IndexSearchOptions = SearchOptions & {
   /** Order and score by the float weights; the index must keep them (`storeVectors`). */
   readonly exact?: boolean | undefined;
+  /** Adds to every hit the passage of its text that shows why it was found. */
+  readonly snippets?: boolean | undefined;
 };
-
-/** The most hits that a search may ask for. */
-const MAX_K = 10_000;
-const DEFAULT_K = 10;
 
 /** Makes an index in a folder that is not there yet, or empty. Without a model, with the embedded one. */
 export async function createIndex(folder: string, options: CreateIndexOptions = {}): Promise<Index> {
@@ -119,10 +125,15 @@ export async function openIndex(folder: string, options: IndexOptions = {}): Pro
 
 async function settingsOf(options: CreateIndexOptions, model: Model | undefined): Promise<StoreSettings> {
   const common = { fields: parseFieldSchema(options.fields ?? {}), storeVectors: options.storeVectors ?? false };
-  if (!model) return { ...common, kind: 'bm25', model: null, scale: null, bm25: { ...BM25_DEFAULTS, ...options.bm25 } };
+  if (!model) return { ...common, kind: 'bm25', model: null, scale: null, bm25: bm25Settings(options) };
   const identity = options.vectorsOf ?? { identity: await model.identity(), name: model.name };
   const scale = (options.maxWeight ?? model.maxWeight) / MAX_CODE;
   return { ...common, kind: 'sparse', model: identity, scale, bm25: null };
+}
+
+function bm25Settings({ bm25 = {} }: CreateIndexOptions): StoreSettings['bm25'] {
+  const { k1 = BM25_DEFAULTS.k1, b = BM25_DEFAULTS.b, stopWords = true } = bm25;
+  return { k1, b, ...(stopWords ? {} : { stopWords }) }; // left out where true: so it is in manifests from before
 }
 
 /** An index in a folder. Close it: it holds files, memory, and after a change the writer's lock. */
@@ -133,12 +144,14 @@ export class Index implements Engine {
   readonly #language: QueryLanguage;
   readonly #options: IndexOptions;
   #writer: Promise<StoreWriter> | undefined;
+  #isClosed = false;
+  #snippetOf: HitSnippetMaker | undefined;
 
   /** For `createIndex` and `openIndex`. */
   static async open(folder: string, options: IndexOptions, writer?: StoreWriter): Promise<Index> {
     const reader = await openReader(folder, { mode: options.mode, workers: options.workers });
     try {
-      await refuseOtherModel(folder, reader.settings, options.model);
+      await refuseOtherModel(folder, reader.settings, options);
       return new Index(folder, { reader, writer, options });
     } catch (error) {
       await reader.close();
@@ -184,7 +197,8 @@ export class Index implements Engine {
   async addAll(documents: Documents, options: AddOptions = {}): Promise<AddReport> {
     const writer = await this.#openWriter();
     const total = { numAdded: 0, numReplaced: 0, numTruncated: 0, numClamped: 0, numTerms: 0 };
-    const indexing = { ...options, settings: this.settings, model: this.#options.model };
+    const vocabulary = this.#language.querySide?.tokenizer.vocabulary;
+    const indexing = { ...options, settings: this.settings, model: this.#options.model, vocabulary };
     for await (const { added, ...tally } of indexDocuments(documents, indexing)) {
       const { numReplaced } = await writer.add(added);
       total.numAdded += added.length;
@@ -198,26 +212,22 @@ export class Index implements Engine {
   }
 
   /** The id of a page stands for all its parts that were committed. */
-  async delete(ids: Iterable<string>): Promise<number> {
+  async delete(ids: readonly string[]): Promise<number> {
+    checkIds(ids);
     const writer = await this.#openWriter();
-    let numDeleted = 0;
-    for (const id of ids) {
-      const parts = this.#reader.partsOf(id);
-      if ((await writer.delete([...new Set([id, ...parts])])) > 0) numDeleted++;
-    }
-    return numDeleted;
+    return await writer.deleteGroups(ids.map((id) => [...new Set([id, ...this.#reader.partsOf(id)])]));
   }
 
   /** @param userState small JSON to commit together with the documents */
   async commit(userState?: UserState): Promise<void> {
     await (await this.#openWriter()).commit(userState);
-    await this.#reader.refresh();
+    await this.#showCommit();
   }
 
   /** Merges segments to as few as possible and drops deleted documents: searches become faster, files smaller. */
   async merge(call: MergeCall = {}): Promise<void> {
     await (await this.#openWriter()).merge(call);
-    await this.#reader.refresh();
+    await this.#showCommit();
   }
 
   /** Goes on to the newest commit, also one of another process; false where this is it. */
@@ -227,26 +237,13 @@ export class Index implements Engine {
 
   async search(query: EngineQuery, options: IndexSearchOptions = {}): Promise<SearchAnswer> {
     const parsed = this.#language.parse(query);
-    const found = await this.#find(parsed, options);
-    const stored = options.idsOnly ? [] : this.#reader.fetch(found);
-    const products = options.explain ? await Promise.all(found.map((hit) => this.#products(parsed, hit, options))) : [];
-    const hits = found.map(({ id, page = id, score }, i): Hit => {
-      const explain = products[i] ? { explain: products[i] } : {};
-      return { rank: i + 1, id: page, score, ...shownOf(stored[i]), ...explain };
-    });
-    return { terms: parsed.terms, hits };
+    return { terms: parsed.terms, hits: await this.#onOneCommit(() => this.#hits(parsed, options)) };
   }
 
   /** Of a page its best part is explained, and its rank is that among pages. */
   async explain(query: EngineQuery, id: string): Promise<Explanation | undefined> {
     const parsed = this.#language.parse(query);
-    const best = await this.#bestPart(parsed, this.#reader.has(id) ? [id] : this.#reader.partsOf(id));
-    const standing = best && (await this.#reader.standing(parsed.query, best));
-    if (!standing) return undefined;
-    const products = this.#spell(standing.products);
-    const shared = new Set(products.map(({ token }) => token));
-    const missing = parsed.terms.filter(({ token }) => !shared.has(token));
-    return { id, score: standing.score, rank: await this.#pageRank(parsed, standing, id), products, missing };
+    return await this.#onOneCommit(() => this.#explanation(parsed, id));
   }
 
   /** Whether a document is there. */
@@ -287,15 +284,55 @@ export class Index implements Engine {
   }
 
   async close(): Promise<void> {
-    await this.#reader.close();
-    // A writer that did not open has said so where it was asked for.
-    await (await this.#writer?.catch(() => undefined))?.close();
+    this.#isClosed = true;
+    try {
+      await this.#reader.close();
+    } finally {
+      // A writer that did not open has said so where it was asked for.
+      await (await this.#writer?.catch(() => undefined))?.close();
+    }
+  }
+
+  /** Does what takes several steps on one commit: begins again where a refresh came in between. */
+  async #onOneCommit<T>(work: () => Promise<T>): Promise<T> {
+    for (;;) {
+      const { generation } = this.#reader;
+      const done = await work();
+      if (this.#reader.generation === generation) return done;
+    }
+  }
+
+  async #hits(parsed: ParsedQuery, options: IndexSearchOptions): Promise<Hit[]> {
+    const { explain = false, snippets = false, idsOnly = false } = options;
+    const found = await this.#find(parsed, options);
+    const stored = idsOnly ? [] : this.#reader.fetch(found);
+    const wantsProducts = explain || (snippets && !idsOnly);
+    const products = wantsProducts ? await Promise.all(found.map((hit) => this.#products(parsed, hit, options))) : [];
+    return found.map(({ id, page = id, score }, i): Hit => {
+      const hit = { rank: i + 1, id: page, score, ...shownOf(stored[i]), ...(explain ? { explain: products[i] } : {}) };
+      return snippets ? { ...hit, ...this.#snippet(hit, products[i] ?? []) } : hit;
+    });
+  }
+
+  #snippet(hit: Hit, products: readonly Product[]): Pick<Hit, 'snippet'> {
+    this.#snippetOf ??= hitSnippets(this.#language);
+    const snippet = this.#snippetOf(hit, products);
+    return snippet ? { snippet } : {};
+  }
+
+  async #explanation(parsed: ParsedQuery, id: string): Promise<Explanation | undefined> {
+    const best = await this.#bestPart(parsed, this.#reader.has(id) ? [id] : this.#reader.partsOf(id));
+    const standing = best && (await this.#reader.standing(parsed.query, best));
+    if (!standing) return undefined;
+    const products = this.#spell(standing.products);
+    const shared = new Set(products.map(({ token }) => token));
+    const missing = parsed.terms.filter(({ token }) => !shared.has(token));
+    return { id, score: standing.score, rank: await this.#pageRank(parsed, standing, id), products, missing };
   }
 
   async #find({ query }: ParsedQuery, options: IndexSearchOptions): Promise<readonly FoundPart[]> {
     const { k = DEFAULT_K, filter, exact, parts = false } = options;
-    if (!(Number.isInteger(k) && k >= 1 && k <= MAX_K))
-      throw new UsageError(`k is a whole number from 1 to ${MAX_K}, got ${k}`);
+    checkK(k);
     if (parts || !this.#reader.hasPages) return await this.#reader.search(query, { k, filter, exact });
     return (await this.#reader.searchPages(query, { k, filter, exact })).hits;
   }
@@ -330,13 +367,33 @@ export class Index implements Engine {
       .sort((a, b) => b.product - a.product);
   }
 
-  #openWriter(): Promise<StoreWriter> {
+  /** What is written stays written, whatever comes of this: the error says so. */
+  async #showCommit(): Promise<void> {
+    try {
+      await this.#reader.refresh();
+    } catch (cause) {
+      throw new IndexStateError(
+        `${this.folder}: what was written is safe, but searches still see the commit before it: ${messageOf(cause)}`,
+        { hint: cause instanceof LzeroError ? cause.hint : undefined, cause },
+      );
+    }
+  }
+
+  async #openWriter(): Promise<StoreWriter> {
+    if (this.#isClosed) throw new IndexStateError(`the index ${this.folder} is closed`);
     this.#writer ??= openWriter(this.folder, this.#options.writer).catch((error: unknown) => {
       this.#writer = undefined; // another may have released the lock at the next attempt
       throw error;
     });
-    return this.#writer;
+    return await this.#writer;
   }
+}
+
+/** A string would be taken for a list of its characters, which are other ids. */
+function checkIds(ids: unknown): void {
+  if (!Array.isArray(ids)) throw new UsageError(`ids are a list of strings, got ${JSON.stringify(ids)}`);
+  const other = ids.findIndex((id) => typeof id !== 'string');
+  if (other >= 0) throw new UsageError(`ids are strings, got ${JSON.stringify(ids[other])} at position ${other}`);
 }
 
 type FoundPart = { readonly docId: number; readonly id: string; readonly score: number; readonly page?: string };
@@ -357,10 +414,14 @@ function shownOf(stored: StoredDocument | undefined): Partial<Hit> {
   return shown;
 }
 
-async function refuseOtherModel(folder: string, settings: StoreSettings, model: Model | undefined): Promise<void> {
-  if (!model || settings.model?.identity === (await model.identity())) return;
+/** The one place where vectors of different models are kept apart. */
+async function refuseOtherModel(folder: string, settings: StoreSettings, options: IndexOptions): Promise<void> {
+  const { model, vectorsOf } = options;
+  const given = [...(model ? [{ identity: await model.identity(), name: model.name }] : []), vectorsOf ?? []].flat();
+  const other = given.find(({ identity }) => identity !== settings.model?.identity);
+  if (!other) return;
   const made = settings.model ? `with the model ${settings.model.name}` : 'for BM25, without a model';
-  throw new IndexStateError(`${folder} was made ${made}; ${model.name} is another`, {
+  throw new IndexStateError(`${folder} was made ${made}; ${other.name} is another`, {
     hint: 'vectors of different models cannot be compared: use the same model, or build another index',
   });
 }

@@ -5,6 +5,7 @@
 import type { JsonObject, SparseVector } from '../core/index.ts';
 import type { Filter } from '../search/index.ts';
 import type { QueryTerm } from '../text/index.ts';
+import type { TokenWeights } from './token-weights.ts';
 
 /** A document to be found. Adding an id that exists replaces the document. */
 export type EngineDocument = {
@@ -18,12 +19,15 @@ export type EngineDocument = {
   readonly page?: string | undefined;
   /** Which part of the page, from 0. */
   readonly chunk?: number | undefined;
-  /** The document's vector where it was encoded before; otherwise title and text are encoded now. */
-  readonly vector?: SparseVector | undefined;
+  /**
+   * The document's vector where it was encoded before, by term id or by token; otherwise title and text are encoded now.
+   * An engine that searches words takes no notice of it.
+   */
+  readonly vector?: SparseVector | TokenWeights | undefined;
 };
 
 /** A query: words, or weighted tokens as they are. */
-export type EngineQuery = string | { readonly vector: Readonly<Record<string, number>> };
+export type EngineQuery = string | { readonly vector: TokenWeights };
 
 /** How to search. */
 export type SearchOptions = {
@@ -62,7 +66,25 @@ export type Hit = {
   readonly chunk?: number | undefined;
   /** By descending product; they add up to the score. */
   readonly explain?: readonly Product[] | undefined;
+  /** Where it was asked for, and the document has a text. */
+  readonly snippet?: HitSnippet | undefined;
 };
+
+/** The passage of a text that shows why it was found. Places are in UTF-16 units. */
+export type HitSnippet = {
+  readonly text: string;
+  /** Words to highlight in the passage, in order. */
+  readonly highlights: readonly TextPlace[];
+  /** Words to highlight in the title, in order. */
+  readonly titleHighlights: readonly TextPlace[];
+  /** Whether there is text before and after the passage. */
+  readonly isCut: { readonly before: boolean; readonly after: boolean };
+  /** Tokens that neither text nor title have: the model put them into the document's vector. Heaviest first. */
+  readonly expansion: readonly string[];
+};
+
+/** A place in a text: from the first to the second, which is not part of it. */
+export type TextPlace = readonly [start: number, end: number];
 
 /** What a search gives. */
 export type SearchAnswer = {
@@ -75,7 +97,10 @@ export type SearchAnswer = {
 export type Explanation = {
   readonly id: string;
   readonly score: number;
-  /** Among all documents that match; undefined where this one has no term of the query. */
+  /**
+   * Among all documents that match; undefined where this one has no term of the query, and, of several engines joined,
+   * where each has 10,000 that are better.
+   */
   readonly rank: number | undefined;
   /** By descending product; they add up to the score. */
   readonly products: readonly Product[];
@@ -99,8 +124,8 @@ export type Engine = {
   /** Takes documents in; they are found after the next commit. Returns how many. */
   add(documents: Iterable<EngineDocument> | AsyncIterable<EngineDocument>): Promise<number>;
   /** Takes documents out after the next commit. Returns how many there were. */
-  delete(ids: Iterable<string>): Promise<number>;
-  /** Makes what was added and deleted visible, whole or not at all. */
+  delete(ids: readonly string[]): Promise<number>;
+  /** Makes what was added and deleted visible, whole or not at all (of several engines joined: of each of them). */
   commit(): Promise<void>;
   /** The best documents, best first; equal scores in order of addition. */
   search(query: EngineQuery, options?: SearchOptions): Promise<SearchAnswer>;

@@ -2,6 +2,7 @@
  * Several engines as one: each ranks on its own, the lists are joined. Documents are added to all of them.
  */
 import { assert } from '../core/index.ts';
+import { checkK, DEFAULT_K, MAX_K } from '../search/index.ts';
 import type {
   Engine,
   EngineDocument,
@@ -25,11 +26,14 @@ export type HybridOptions = {
 
 /** Ranks below this add next to nothing in reciprocal rank fusion, and are cheap to get. */
 const DEFAULT_DEPTH = 1000;
-const DEFAULT_K = 10;
 
-/** Joins engines. It owns them: closing it closes them. */
+/**
+ * Joins engines. It owns them: closing it closes them. They commit one after the other, so a commit that fails may leave
+ * some with the change and others without; commit again, which the former do not mind.
+ */
 export function hybridEngine(engines: readonly Engine[], options: HybridOptions = {}): Engine {
   assert(engines.length > 0, 'a hybrid needs at least one engine');
+  checkK(options.depth ?? DEFAULT_DEPTH, 'depth');
   return new Hybrid(engines, options);
 }
 
@@ -58,10 +62,9 @@ class Hybrid implements Engine {
     return all.length;
   }
 
-  async delete(ids: Iterable<string>): Promise<number> {
-    const list = [...ids];
+  async delete(ids: readonly string[]): Promise<number> {
     const counts: number[] = [];
-    for (const engine of this.#engines) counts.push(await engine.delete(list));
+    for (const engine of this.#engines) counts.push(await engine.delete(ids));
     return Math.max(...counts);
   }
 
@@ -71,6 +74,7 @@ class Hybrid implements Engine {
 
   async search(query: EngineQuery, options: SearchOptions = {}): Promise<SearchAnswer> {
     const { k = DEFAULT_K, explain = false } = options;
+    checkK(k);
     const { answers, fused } = await this.#join(query, options);
     const known = new Map(answers.flatMap(({ hits }) => hits.map((hit) => [hit.id, hit] as const)).reverse());
     const hits = fused.slice(0, k).map(({ id, score, parts }, i): Hit => {
@@ -83,14 +87,14 @@ class Hybrid implements Engine {
   async explain(query: EngineQuery, id: string): Promise<Explanation | undefined> {
     const each = await Promise.all(this.#engines.map((engine) => engine.explain(query, id)));
     if (each.every((explanation) => explanation === undefined)) return undefined;
-    const { fused } = await this.#join(query, { idsOnly: true });
-    const at = fused.findIndex((hit) => hit.id === id);
+    const isMatch = each.some((explanation) => explanation?.rank !== undefined);
+    const { score = 0, rank, parts = [] } = (isMatch && (await this.#standing(query, id))) || {};
     const [missing, ...others] = each.map((explanation) => explanation?.missing ?? []);
     return {
       id,
-      score: fused[at]?.score ?? 0,
-      rank: at < 0 ? undefined : at + 1,
-      products: this.#products(fused[at]?.parts ?? []),
+      score,
+      rank,
+      products: this.#products(parts),
       missing: missing.filter(({ token }) => others.every((list) => list.some((term) => term.token === token))),
     };
   }
@@ -105,9 +109,21 @@ class Hybrid implements Engine {
     await Promise.all(this.#engines.map((engine) => engine.close()));
   }
 
+  /**
+   * Where a document stands as `search` joins; where it is not among what the engines are asked for there, in lists as
+   * long as they give; and where it is a part of a page, among parts.
+   */
+  async #standing(query: EngineQuery, id: string): Promise<(FusedId & { readonly rank: number }) | undefined> {
+    for (const options of [{}, { k: MAX_K }, { k: MAX_K, parts: true }]) {
+      const { fused } = await this.#join(query, { ...options, idsOnly: true });
+      const at = fused.findIndex((hit) => hit.id === id);
+      if (at >= 0) return { ...fused[at], rank: at + 1 };
+    }
+    return undefined;
+  }
+
   async #join(query: EngineQuery, options: SearchOptions): Promise<Joined> {
-    const k = Math.max(options.k ?? DEFAULT_K, this.#depth);
-    const wanted = { ...options, k: options.k !== undefined && !isRank(options.k) ? options.k : k, explain: false };
+    const wanted = { ...options, k: Math.max(options.k ?? DEFAULT_K, this.#depth), explain: false };
     const answers = await Promise.all(this.#engines.map((engine) => engine.search(query, wanted)));
     const lists = answers.map(({ hits }) => hits);
     return { answers, fused: fuse(lists, this.#fusion, Number.POSITIVE_INFINITY) };
@@ -126,8 +142,4 @@ class Hybrid implements Engine {
       .filter(({ product }) => product > 0)
       .sort((a, b) => b.product - a.product);
   }
-}
-
-function isRank(k: number): boolean {
-  return Number.isInteger(k) && k >= 1;
 }

@@ -3,11 +3,15 @@
  * by groups of fixed size from the first document on, so that a build that was stopped between groups and resumed has the
  * model see the same neighbours, and writes the same vectors.
  */
-import { IndexStateError, type SparseVector } from '../core/index.ts';
+import { IndexStateError, InputError, type SparseVector } from '../core/index.ts';
 import type { Model } from '../model/index.ts';
 import { analyse, quantiseVector, type StoredDocument } from '../search/index.ts';
 import type { NewDocument, StoreSettings } from '../store/index.ts';
+import type { Vocabulary } from '../text/index.ts';
+import { checkDocument, checkStream } from './check-documents.ts';
 import type { EngineDocument } from './engine.ts';
+import { analysisOf } from './query-language.ts';
+import { isTokenWeights, vectorOfTokens } from './token-weights.ts';
 
 /** Documents that are encoded, and then added, together. */
 export const GROUP = 512;
@@ -27,6 +31,8 @@ export type IndexingOptions = {
   readonly settings: StoreSettings;
   /** Needed for documents without a vector in an index of learned vectors. */
   readonly model: Model | undefined;
+  /** Needed for vectors that are given by token. */
+  readonly vocabulary: Vocabulary | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Told how many documents are encoded by now. */
   readonly onProgress?: ((numDone: number) => void) | undefined;
@@ -42,7 +48,7 @@ export async function* indexDocuments(documents: Documents, options: IndexingOpt
   for await (const group of groupsOf(documents)) {
     signal?.throwIfAborted();
     yield settings.kind === 'bm25'
-      ? indexWords(group)
+      ? indexWords(group, settings)
       : await indexVectors(group, { ...options, onProgress: (inGroup) => onProgress?.(numDone + inGroup) });
     numDone += group.length;
     onProgress?.(numDone);
@@ -50,8 +56,11 @@ export async function* indexDocuments(documents: Documents, options: IndexingOpt
 }
 
 async function* groupsOf(documents: Documents): AsyncGenerator<EngineDocument[]> {
+  checkStream(documents);
+  let numMet = 0;
   let group: EngineDocument[] = [];
   for await (const document of documents) {
+    checkDocument(document, ++numMet);
     group.push(document);
     if (group.length < GROUP) continue;
     yield group;
@@ -60,8 +69,12 @@ async function* groupsOf(documents: Documents): AsyncGenerator<EngineDocument[]>
   if (group.length > 0) yield group;
 }
 
-function indexWords(group: readonly EngineDocument[]): IndexedGroup {
-  const added = group.map((document) => ({ document: storedOf(document), payload: analyse(wholeText(document)) }));
+function indexWords(group: readonly EngineDocument[], settings: StoreSettings): IndexedGroup {
+  const analysis = analysisOf(settings);
+  const added = group.map((document) => ({
+    document: storedOf(document),
+    payload: analyse(wholeText(document), analysis),
+  }));
   const numTerms = added.reduce((sum, { payload }) => sum + new Set(payload).size, 0);
   return { added, numClamped: 0, numTruncated: 0, numTerms };
 }
@@ -86,7 +99,7 @@ type Encoded = { readonly vector: SparseVector; readonly truncated: boolean };
 /** Encodes the documents of a group that have no vector. `next` gives the vector of each, in the order of the group. */
 async function encodeMissing(
   group: readonly EngineDocument[],
-  { model, signal, onProgress }: IndexingOptions,
+  { model, vocabulary, signal, onProgress }: IndexingOptions,
 ): Promise<{ next(document: EngineDocument): Encoded }> {
   const missing = group.filter(({ vector }) => vector === undefined);
   if (missing.length > 0 && !model) throw needsModel(missing[0]);
@@ -95,7 +108,24 @@ async function encodeMissing(
   if (model && texts.length > 0)
     for await (const document of model.encode(texts, { signal, onProgress })) encoded.push(document);
   let at = 0;
-  return { next: ({ vector }) => (vector ? { vector, truncated: false } : encoded[at++]) };
+  return {
+    next: (document) => {
+      const vector = givenVector(document, vocabulary);
+      return vector ? { vector, truncated: false } : encoded[at++];
+    },
+  };
+}
+
+function givenVector({ id, vector }: EngineDocument, vocabulary: Vocabulary | undefined): SparseVector | undefined {
+  if (vector === undefined || isSparseVector(vector)) return vector;
+  const fail = (problem: string) => new InputError(`document ${JSON.stringify(id)} ${problem}`);
+  if (!isTokenWeights(vector) || !vocabulary) throw fail('has a vector that is no object of weights by token');
+  return vectorOfTokens(vector, vocabulary, fail);
+}
+
+/** A token may be called "terms", but its weight is a number. */
+function isSparseVector(vector: NonNullable<EngineDocument['vector']>): vector is SparseVector {
+  return vector?.terms instanceof Uint32Array && vector.weights instanceof Float32Array;
 }
 
 /** What is indexed of a document: (title + " " + text), trimmed. */

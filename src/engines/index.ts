@@ -10,9 +10,11 @@ export type {
   EngineStats,
   Explanation,
   Hit,
+  HitSnippet,
   Product,
   SearchAnswer,
   SearchOptions,
+  TextPlace,
 } from './engine.ts';
 export type { FusedId, Fusion, ScoredId } from './fusion.ts';
 export { fuse } from './fusion.ts';
@@ -20,3 +22,4 @@ export type { HybridOptions } from './hybrid.ts';
 export { hybridEngine } from './hybrid.ts';
 export type { Documents } from './index-documents.ts';
 export type { ParsedQuery, QueryLanguage } from './query-language.ts';
+export type { TokenWeights } from './token-weights.ts';

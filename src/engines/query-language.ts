@@ -2,11 +2,12 @@
  * How a query becomes what an index is searched with: weighted terms for learned vectors, analysed words for BM25. Needs
  * no model: all of it is in the index.
  */
-import { IndexStateError, sparseVector, UsageError } from '../core/index.ts';
-import { analyse } from '../search/index.ts';
-import type { IndexQuery, StoreReader } from '../store/index.ts';
+import { IndexStateError, UsageError } from '../core/index.ts';
+import { type AnalysisOptions, analyse } from '../search/index.ts';
+import type { IndexQuery, StoreReader, StoreSettings } from '../store/index.ts';
 import { decodeQuerySide, encodeQuery, type QuerySide, type QueryTerm } from '../text/index.ts';
 import type { EngineQuery } from './engine.ts';
+import { isTokenWeights, type TokenWeights, vectorOfTokens } from './token-weights.ts';
 
 /** A query as the index takes it, and as people read it. */
 export type ParsedQuery = { readonly query: IndexQuery; readonly terms: readonly QueryTerm[] };
@@ -18,11 +19,18 @@ export type QueryLanguage = {
   tokenOf(term: number | string): string;
   /** Tokenizer and IDF, where the index has them. */
   readonly querySide: QuerySide | undefined;
+  /** How words are made of texts, in an index of words. */
+  readonly analysis: AnalysisOptions;
 };
 
 /** The language of an index. */
 export function queryLanguageOf(reader: StoreReader): QueryLanguage {
-  return reader.settings.kind === 'bm25' ? words : learnedTerms(requireQuerySide(reader));
+  return reader.settings.kind === 'bm25' ? words(analysisOf(reader.settings)) : learnedTerms(requireQuerySide(reader));
+}
+
+/** How an index of words makes words of texts and queries. */
+export function analysisOf({ bm25 }: Pick<StoreSettings, 'bm25'>): AnalysisOptions {
+  return { stopWords: bm25?.stopWords ?? true };
 }
 
 function requireQuerySide(reader: StoreReader): QuerySide {
@@ -32,45 +40,47 @@ function requireQuerySide(reader: StoreReader): QuerySide {
 }
 
 /** Weights of a BM25 query are the numbers of times that a word occurs in it. */
-const words: QueryLanguage = {
-  parse: (query) => {
-    if (typeof query !== 'string')
-      throw new UsageError('a BM25 index is searched with words', { hint: 'give the query as text' });
-    const analysed = analyse(query);
-    const counts = new Map<string, number>();
-    for (const word of analysed) counts.set(word, (counts.get(word) ?? 0) + 1);
-    return { query: analysed, terms: Array.from(counts, ([token, weight]) => ({ token, weight })) };
-  },
-  tokenOf: String,
-  querySide: undefined,
-};
+function words(analysis: AnalysisOptions): QueryLanguage {
+  return {
+    parse: (query) => {
+      checkQuery(query);
+      if (typeof query !== 'string')
+        throw new UsageError('a BM25 index is searched with words', { hint: 'give the query as text' });
+      const analysed = analyse(query, analysis);
+      const counts = new Map<string, number>();
+      for (const word of analysed) counts.set(word, (counts.get(word) ?? 0) + 1);
+      return { query: analysed, terms: Array.from(counts, ([token, weight]) => ({ token, weight })) };
+    },
+    tokenOf: String,
+    querySide: undefined,
+    analysis,
+  };
+}
 
 function learnedTerms(querySide: QuerySide): QueryLanguage {
   const { vocabulary } = querySide.tokenizer;
   return {
     parse: (query) => {
+      checkQuery(query);
       if (typeof query !== 'string') return parseVector(query.vector, querySide);
       const { vector, terms } = encodeQuery(querySide, query);
       return { query: vector, terms };
     },
     tokenOf: (term) => vocabulary.tokens[Number(term)],
     querySide,
+    analysis: {},
   };
 }
 
-function parseVector(weights: Readonly<Record<string, number>>, { tokenizer }: QuerySide): ParsedQuery {
-  const terms = Object.entries(weights).map(([token, weight]) => ({ token, weight }));
-  const ids = terms.map(({ token, weight }) => {
-    const id = tokenizer.vocabulary.idOf(token);
-    if (id === undefined)
-      throw new UsageError(`the query has the token ${JSON.stringify(token)}, the index knows none`);
-    if (!(weight > 0 && Number.isFinite(weight)))
-      throw new UsageError(`the token ${JSON.stringify(token)} has weight ${weight}; weights are positive and finite`);
-    return id;
-  });
-  const query = sparseVector(
-    ids,
-    terms.map(({ weight }) => weight),
-  );
-  return { query, terms };
+/** For callers without types. */
+function checkQuery(query: unknown): void {
+  if (typeof query === 'string') return;
+  if (typeof query === 'object' && query !== null && 'vector' in query && isTokenWeights(query.vector)) return;
+  throw new UsageError(`a query is a text or { vector: weights by token }, got ${JSON.stringify(query) ?? query}`);
+}
+
+function parseVector(weights: TokenWeights, { tokenizer }: QuerySide): ParsedQuery {
+  const fail = (problem: string) => new UsageError(`the query ${problem}`);
+  const query = vectorOfTokens(weights, tokenizer.vocabulary, fail);
+  return { query, terms: Object.entries(weights).map(([token, weight]) => ({ token, weight })) };
 }

@@ -44,9 +44,9 @@ async function indexCosts(index: Index, queries: readonly Query[]): Promise<Cost
     return known ?? numbers.size - 1;
   };
   const documents = new TermCounter();
-  const { numDocs } = await index.stats();
+  const { numDocs, numDeleted } = (await index.stats()).store;
   documents.addFrequencies(
-    numDocs,
+    numDocs + numDeleted, // frequencies count deleted documents until they are merged away
     Array.from(index.frequencies(), ([token, count]) => [numberOf(token), count] as const),
   );
   const asked = new TermCounter();

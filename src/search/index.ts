@@ -34,6 +34,7 @@ export type { StringTable } from './documents/string-table.ts';
 export type { VectorsSummary } from './documents/vectors-file.ts';
 export { mergeVectors, VectorsReader, verifyVectors, writeVectors } from './documents/vectors-file.ts';
 export { verifyDocuments } from './documents/verify-documents.ts';
+export { checkK, DEFAULT_K, MAX_K } from './hits.ts';
 export type { SparseCollection } from './sparse/build.ts';
 export { collectCodes, writeSparseSegment } from './sparse/build.ts';
 export type { IntegerTopK, QueryWeights, SparseCodes } from './sparse/codes.ts';

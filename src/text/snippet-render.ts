@@ -1,5 +1,6 @@
 /** Highlighted text for a terminal, a web page, or nothing but letters. Text of documents is never trusted as markup. */
-import type { Highlight, Snippet } from './snippet.ts';
+import type { Snippet } from './snippet.ts';
+import type { WordRange } from './words.ts';
 
 /** Where highlighted text goes. */
 export type HighlightStyle = 'ansi' | 'html' | 'plain';
@@ -30,14 +31,17 @@ const MARKS: Readonly<Record<HighlightStyle, Marks>> = {
   plain: { before: '', after: '', quote: oneLine },
 };
 
+/** What is shown of a snippet. */
+export type ShownSnippet = Pick<Snippet, 'text' | 'isCut'> & { readonly highlights: readonly WordRange[] };
+
 /** A passage on one line, its matched words bold (`ansi`) or in <mark> (`html`), with … where text was left out. */
-export function renderSnippet({ text, highlights, isCut }: Snippet, style: HighlightStyle): string {
+export function renderSnippet({ text, highlights, isCut }: ShownSnippet, style: HighlightStyle): string {
   const shown = renderHighlights(text, highlights, style);
   return `${isCut.before ? '… ' : ''}${shown}${isCut.after ? ' …' : ''}`;
 }
 
 /** Text on one line with these places highlighted, such as a title. */
-export function renderHighlights(text: string, highlights: readonly Highlight[], style: HighlightStyle): string {
+export function renderHighlights(text: string, highlights: readonly WordRange[], style: HighlightStyle): string {
   const { before, after, quote } = MARKS[style];
   let out = '';
   let done = 0;

@@ -60,7 +60,13 @@ const MAX_CACHED_WORDS = 20_000;
 
 /** Makes a function that finds passages. It remembers the tokens of words: keep it for as long as there are hits to show. */
 export function snippetMaker(tokenizer: Tokenizer): (text: string, options: SnippetOptions) => Snippet {
-  const tokensOf = cachedTokens(tokenizer);
+  return snippetMakerBy(cachedTokens(tokenizer));
+}
+
+/** The same for other terms than a tokenizer's: `tokensOf` gives the terms of one word. */
+export function snippetMakerBy(
+  tokensOf: (word: string) => readonly number[],
+): (text: string, options: SnippetOptions) => Snippet {
   return (text, { terms, title = '', maxChars = DEFAULT_MAX_CHARS }) => {
     if (!Number.isInteger(maxChars) || maxChars < 1)
       throw new UsageError(`maxChars must be a positive integer, got ${maxChars}`);

@@ -191,7 +191,7 @@ describe('Bm25Searcher', () => {
   });
 
   it('refuses a k out of range', () => {
-    expect(() => searcherOf([]).search(['a'], { k: 0 })).toThrow('k: expected an integer from 1 to 10000, got 0');
+    expect(() => searcherOf([]).search(['a'], { k: 0 })).toThrow('k is a whole number from 1 to 10000, got 0');
     expect(searcherOf([]).search(['a'], { k: 5 }).docIds).toHaveLength(0);
   });
 });

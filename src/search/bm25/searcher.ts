@@ -1,6 +1,7 @@
 /** Finds the best documents of some segments by BM25. Knows nothing of files. */
-import { assert, ConfigError, IndexFormatError, IndexStateError } from '../../core/index.ts';
+import { assert, IndexFormatError, IndexStateError } from '../../core/index.ts';
 import { hasBit } from '../documents/bitmap.ts';
+import { checkK } from '../hits.ts';
 import type {
   Bitmap,
   SearchSegment,
@@ -24,7 +25,6 @@ import {
 } from './similarity.ts';
 import { TermScorer } from './term-scorer.ts';
 
-const MAX_K = 10_000;
 /** Heads of postings kept per segment; forgotten all at once when full. */
 const KEPT_HEADS = 4096;
 
@@ -103,8 +103,7 @@ export class Bm25Searcher implements SegmentSearcher<readonly string[]> {
   }
 
   search(query: readonly string[], { k, filter }: TopKOptions): TopK {
-    if (!(Number.isInteger(k) && k >= 1 && k <= MAX_K))
-      throw new ConfigError(`k: expected an integer from 1 to ${MAX_K}, got ${k}`);
+    checkK(k);
     const hits = new BestHits(k);
     this.#collect(this.#queryTerms(query), hits, filter);
     return hits.finish();

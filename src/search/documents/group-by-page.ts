@@ -3,6 +3,7 @@
  * first chunk of a page that comes is its best, and pages come in the order of their best chunks. So it is enough to ask
  * for more hits until k pages have been seen. Knows nothing of segments.
  */
+import { MAX_K } from '../hits.ts';
 import type { TopK } from '../types.ts';
 
 /** A page and its best chunk. */
@@ -36,7 +37,7 @@ export type PageHits = {
 };
 
 /** The k best pages: asks for 2k documents, then for twice as many, until k pages are there or no document is left. */
-export async function groupByPage({ k, search, pageOf, maxHits = 10_000 }: GroupByPageOptions): Promise<PageHits> {
+export async function groupByPage({ k, search, pageOf, maxHits = MAX_K }: GroupByPageOptions): Promise<PageHits> {
   for (let wanted = Math.min(2 * k, maxHits); ; wanted = Math.min(2 * wanted, maxHits)) {
     const found = await search(wanted);
     const hits = bestPerPage(found, pageOf, k);

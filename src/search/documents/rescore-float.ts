@@ -28,6 +28,7 @@
  * scale and 2⁻⁵³ of q̂_t, which is 510·2⁻⁵³ of ε·q_t. A factor of 1 + (n + 1024)·2⁻⁵² on the whole covers all of it.
  */
 import { dot, type SparseVector } from '../../core/index.ts';
+import { MAX_K } from '../hits.ts';
 import type { TopK } from '../types.ts';
 
 /** What rescoring needs. */
@@ -62,7 +63,7 @@ export type RescoredTopK = TopK & {
 
 /** Exactly the k best documents by float score, equal ones by ascending document number. */
 export async function rescoreFloat(options: RescoreFloatOptions): Promise<RescoredTopK> {
-  const { k, candidates, maxCandidates = 10_000 } = options;
+  const { k, candidates, maxCandidates = MAX_K } = options;
   const best = new BestDocs(k);
   const bound = boundOf(options);
   let numRescored = 0;
