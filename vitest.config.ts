@@ -6,6 +6,8 @@ export default defineConfig({
     pool: 'forks',
     // Files share a process, and so the modules that each would load again: half the time of the run.
     isolate: false,
+    // Tests wait for disks and processes more than they compute.
+    maxWorkers: 2,
     testTimeout: 20_000,
     coverage: { include: ['src/**/*.ts'], exclude: ['src/**/*.test.ts'] },
   },

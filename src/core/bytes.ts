@@ -11,16 +11,19 @@ export class ByteWriter {
     return this.#length;
   }
 
+  /** One byte. */
   u8(value: number): void {
     this.#reserve(1);
     this.#bytes[this.#length++] = value;
   }
 
+  /** Four bytes. */
   u32(value: number): void {
     this.#reserve(4);
     for (let shift = 0; shift < 32; shift += 8) this.#bytes[this.#length++] = value >>> shift;
   }
 
+  /** A 32-bit float. */
   f32(value: number): void {
     this.bytes(new Uint8Array(Float32Array.of(value).buffer)); // all platforms of JavaScript are little-endian
   }
@@ -32,6 +35,7 @@ export class ByteWriter {
     this.u8(rest);
   }
 
+  /** Bytes as they are. */
   bytes(values: ArrayLike<number>): void {
     this.#reserve(values.length);
     this.#bytes.set(values, this.#length);
@@ -65,7 +69,7 @@ export class ByteWriter {
 }
 
 /** Makes the error for damaged bytes. */
-type ErrorMaker = (message: string, details?: ErrorDetails) => LzeroError;
+export type ErrorMaker = (message: string, details?: ErrorDetails) => LzeroError;
 
 const indexFormatError: ErrorMaker = (message, details) => new IndexFormatError(message, details);
 
@@ -105,15 +109,18 @@ export class ByteReader {
     return this.#bytes.subarray(this.#at - length, this.#at);
   }
 
+  /** One byte. */
   u8(): number {
     return this.bytes(1)[0];
   }
 
+  /** Four bytes. */
   u32(): number {
     const [a, b, c, d] = this.bytes(4);
     return (a | (b << 8) | (c << 16) | (d << 24)) >>> 0;
   }
 
+  /** A 32-bit float. */
   f32(): number {
     const { buffer, byteOffset } = this.bytes(4); // not a copy by slice(), which a Buffer of Node does not make
     return new DataView(buffer, byteOffset, 4).getFloat32(0, true);
@@ -138,12 +145,14 @@ export class ByteReader {
     return this.varint(this.left);
   }
 
+  /** Length in bytes, then UTF-8. */
   string(): string {
     const start = this.#at;
     const bytes = this.bytes(this.count());
     return this.utf8(bytes, start);
   }
 
+  /** How many, then each. */
   strings(): string[] {
     return Array.from({ length: this.count() }, () => this.string());
   }

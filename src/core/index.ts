@@ -1,4 +1,5 @@
 /** Errors, sparse vectors, seeded randomness, what JSON and float32 need, and the interfaces of logging and progress. */
+export type { ErrorMaker } from './bytes.ts';
 export { ByteReader, ByteWriter } from './bytes.ts';
 export { crc32, updateCrc32 } from './crc32.ts';
 export type { ErrorDetails } from './errors.ts';

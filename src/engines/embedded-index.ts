@@ -218,7 +218,11 @@ export class Index implements Engine {
     return await writer.deleteGroups(ids.map((id) => [...new Set([id, ...this.#reader.partsOf(id)])]));
   }
 
-  /** @param userState small JSON to commit together with the documents */
+  /**
+   * Makes what was added and deleted visible, and durable.
+   *
+   * @param userState small JSON to commit together with the documents
+   */
   async commit(userState?: UserState): Promise<void> {
     await (await this.#openWriter()).commit(userState);
     await this.#showCommit();
@@ -276,6 +280,7 @@ export class Index implements Engine {
     return named;
   }
 
+  /** How large it is, and what it is made of. */
   async stats(): Promise<EngineStats & { readonly store: StoreStats }> {
     const store = this.#reader.stats();
     const { numDocs, numDeleted, numPostings, sizeBytes } = store;
@@ -283,6 +288,7 @@ export class Index implements Engine {
     return { numDocs, sizeBytes: sizeBytes.total, docLen, store };
   }
 
+  /** Frees files, memory and the writer's lock. What was added and not committed is in the log for the next writer. */
   async close(): Promise<void> {
     this.#isClosed = true;
     try {

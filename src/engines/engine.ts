@@ -131,6 +131,8 @@ export type Engine = {
   search(query: EngineQuery, options?: SearchOptions): Promise<SearchAnswer>;
   /** Why a document stands where it stands; undefined where there is no such document. */
   explain(query: EngineQuery, id: string): Promise<Explanation | undefined>;
+  /** How large it is. */
   stats(): Promise<EngineStats>;
+  /** Frees what it holds. */
   close(): Promise<void>;
 };

@@ -20,6 +20,6 @@ export type { FusedId, Fusion, ScoredId } from './fusion.ts';
 export { fuse } from './fusion.ts';
 export type { HybridOptions } from './hybrid.ts';
 export { hybridEngine } from './hybrid.ts';
-export type { Documents } from './index-documents.ts';
+export type { Documents, IndexingOptions } from './index-documents.ts';
 export type { ParsedQuery, QueryLanguage } from './query-language.ts';
 export type { TokenWeights } from './token-weights.ts';

@@ -14,6 +14,7 @@ export type ParsedQuery = { readonly query: IndexQuery; readonly terms: readonly
 
 /** Reads the queries of one index. */
 export type QueryLanguage = {
+  /** A query as the index takes it. */
   parse(query: EngineQuery): ParsedQuery;
   /** How people spell a term of an explanation. */
   tokenOf(term: number | string): string;

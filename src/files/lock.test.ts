@@ -116,8 +116,12 @@ describe('the lock file of', () => {
   });
 
   it.skipIf(!isLinux)('a process that has ended while its parent does not ask is taken over', async () => {
-    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const script = 'read _ <&3 & echo $!; exec sleep 60';
+    const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit', 'pipe'] });
     const pid = Number(await firstLine(parent));
+    // Only when the shell, which would ask for its child, has become `sleep`, which never does, may the child end.
+    while (!readFileSync(`/proc/${parent.pid}/comm`, 'utf8').startsWith('sleep')) await setImmediate();
+    parent.stdio[3]?.destroy();
     const stat = (): string => readFileSync(`/proc/${pid}/stat`, 'utf8');
     while (!/\) Z /.test(stat())) await setImmediate();
     writeHolder({ pid, startTicks: Number(stat().split(' ')[21]) });

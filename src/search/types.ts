@@ -113,6 +113,7 @@ export type StandingOptions = {
 export type SegmentSearcher<Query> = {
   /** The segments to search from now on, in order of document number. Known keys are not loaded again. */
   setSegments(segments: readonly SearchSegment[]): void;
+  /** The best documents. */
   search(query: Query, options: TopKOptions): TopK;
   /** Score, products and exact rank of one document. */
   standing(query: Query, docId: number, options?: StandingOptions): Standing;

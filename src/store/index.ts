@@ -1,5 +1,6 @@
 /** The index on disk: files, log, lock, merges, threads. Node only. */
 
+export type { SegmentPart } from './layout.ts';
 export type { Manifest, SegmentEntry, StoreSettings, UserState } from './manifest.ts';
 export { FORMAT_VERSION } from './manifest.ts';
 export type { MergeCall } from './merger.ts';
@@ -12,5 +13,5 @@ export type { IndexPayload, NewDocument } from './segment-parts.ts';
 export type { StoreStats } from './stats.ts';
 export type { StoreFault, VerifyOptions, VerifyReport } from './verify.ts';
 export { verifyStore } from './verify.ts';
-export type { AddSummary, WriterOptions } from './writer.ts';
+export type { AddSummary, WriterOptions, WriterStart } from './writer.ts';
 export { StoreWriter } from './writer.ts';

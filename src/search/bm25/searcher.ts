@@ -77,6 +77,7 @@ export class Bm25Searcher implements SegmentSearcher<readonly string[]> {
     return this.#parameters;
   }
 
+  /** k1 and b of the searches from here on. */
   set parameters(parameters: Bm25Parameters) {
     this.#parameters = checkParameters(parameters);
     this.#prepareNorms();
@@ -102,6 +103,7 @@ export class Bm25Searcher implements SegmentSearcher<readonly string[]> {
     this.#prepareNorms();
   }
 
+  /** The best documents for these words; a word that is repeated counts as often. */
   search(query: readonly string[], { k, filter }: TopKOptions): TopK {
     checkK(k);
     const hits = new BestHits(k);

@@ -48,7 +48,7 @@ export function quantiseWeights(weights: Float32Array, scale: number, codes: Uin
     if (code > MAX_CODE) {
       codes[i] = MAX_CODE;
       numClamped++;
-    } else codes[i] = code < 1 ? 1 : code;
+    } else codes[i] = Math.max(code, 1);
   }
   return numClamped;
 }
