@@ -91,7 +91,9 @@ type Kind = { readonly kind: 'sparse' | 'bm25'; readonly storeVectors?: boolean;
 
 async function make(path: string, kind: Kind): Promise<unknown[]> {
   const fields = { lang: 'keyword', year: 'number', seen: 'boolean' } as const;
-  const index = await createIndex(path, { ...kind, model, fields, writer: { autoMerge: false } });
+  // Named, because the name of a model is else the folder it was loaded from, and that is this machine's.
+  const vectorsOf = kind.kind === 'sparse' ? { identity: await model.identity(), name: 'tied' } : undefined;
+  const index = await createIndex(path, { ...kind, model, vectorsOf, fields, writer: { autoMerge: false } });
   const half = documents.length >> 1;
   for (const some of [documents.slice(0, half), documents.slice(half)]) {
     await index.add(some);
