@@ -1,6 +1,6 @@
 /** Options that the commands on indexes share, and their values as the library takes them. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { errorCode, IndexStateError, parseJson, UsageError } from '../core/index.ts';
+import { errorCode, IndexStateError, isJsonObject, parseJson, UsageError } from '../core/index.ts';
 import { type Index, type IndexOptions, openIndex } from '../engines/index.ts';
 import { loadModel, type Model } from '../model/index.ts';
 import type { FieldSchema, Filter } from '../search/index.ts';
@@ -58,7 +58,7 @@ export function parseFilter(text: string): Filter {
 }
 
 function isFilter(value: unknown): value is Filter {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isJsonObject(value);
 }
 
 /** Opens an index to search it, does something with it, and closes it. */

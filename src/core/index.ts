@@ -27,7 +27,7 @@ export {
 } from './errors.ts';
 export { formatFloat32 } from './float32.ts';
 export type { JsonObject } from './json.ts';
-export { describeIssues, hasRepeatedKeys, parseJson } from './json.ts';
+export { describeIssues, hasRepeatedKeys, isJsonObject, parseJson } from './json.ts';
 export type { Logger } from './logger.ts';
 export { silentLogger } from './logger.ts';
 export type { Progress } from './progress.ts';

@@ -7,6 +7,11 @@ import { messageOf } from './errors.ts';
 /** A JSON object whose members are not known yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
+/** Whether a value is an object that JSON could have: neither null nor a list. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** Parses JSON; where it is none, throws what `fail` makes of the problem ("not JSON: …"). */
 export function parseJson(text: string, fail: (problem: string, cause: unknown) => Error): unknown {
   try {
@@ -39,17 +44,13 @@ function countMembers(value: unknown): number {
   while (open.length > 0) {
     const node = open.pop();
     if (Array.isArray(node)) for (const item of node) if (typeof item === 'object') open.push(item);
-    if (isMembers(node)) {
+    if (isJsonObject(node)) {
       const keys = Object.keys(node); // with a look-up for each, less than half the time of Object.values
       count += keys.length;
       for (const key of keys) if (typeof node[key] === 'object') open.push(node[key]);
     }
   }
   return count;
-}
-
-function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const QUOTE = 0x22;

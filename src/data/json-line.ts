@@ -1,5 +1,5 @@
 /** A JSON object on one line, and its id: what document, query and vector files have in common. */
-import { hasRepeatedKeys, type JsonObject, messageOf } from '../core/index.ts';
+import { hasRepeatedKeys, isJsonObject, type JsonObject, messageOf } from '../core/index.ts';
 import { BadLine } from './bad-line.ts';
 
 /** Parses a line that must hold one JSON object, in which no key occurs twice. */
@@ -10,14 +10,9 @@ export function parseObject(text: string): JsonObject | BadLine {
   } catch (error) {
     return new BadLine('not-json', `not JSON: ${messageOf(error)}`);
   }
-  if (!isObject(value)) return new BadLine('not-an-object', `expected a JSON object, got ${kindOf(value)}`);
+  if (!isJsonObject(value)) return new BadLine('not-an-object', `expected a JSON object, got ${kindOf(value)}`);
   if (hasRepeatedKeys(text, value)) return new BadLine('repeated-key', 'a key occurs twice in one object');
   return value;
-}
-
-/** True for what JSON writes in braces. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The id of a record: `_id`, or `id` where there is no `_id`. An integer is taken as its digits. */
@@ -44,7 +39,7 @@ export function optionalString(record: JsonObject, key: string): string | undefi
 export function optionalObject(record: JsonObject, key: string): JsonObject | undefined | BadLine {
   const value = record[key];
   if (value === undefined || value === null) return undefined;
-  return isObject(value) ? value : new BadLine('wrong-type', `"${key}" is ${kindOf(value)}, expected an object`);
+  return isJsonObject(value) ? value : new BadLine('wrong-type', `"${key}" is ${kindOf(value)}, expected an object`);
 }
 
 /** A text that must be there. */

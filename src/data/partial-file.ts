@@ -9,9 +9,8 @@
  * of no lines stands there before the first line does; lines without any tally are somebody's, and are left alone.
  */
 import { type FileHandle, open, readFile, rm, stat } from 'node:fs/promises';
-import { errorCode, type JsonObject, messageOf, ResumeError } from '../core/index.ts';
+import { errorCode, isJsonObject, type JsonObject, messageOf, ResumeError } from '../core/index.ts';
 import { readIfExists, writeFileAtomically } from '../files/index.ts';
-import { isObject } from './json-line.ts';
 
 /** What must be equal for a job to go on with another's lines: any JSON values, by name. */
 export type JobIdentity = JsonObject;
@@ -32,7 +31,7 @@ export async function fileIdentity(file: string): Promise<FileIdentity> {
 }
 
 function isFileIdentity(value: unknown): value is FileIdentity {
-  return isObject(value) && typeof value.file === 'string' && 'modifiedMs' in value;
+  return isJsonObject(value) && typeof value.file === 'string' && 'modifiedMs' in value;
 }
 
 /** The whole lines of an unfinished file. */
@@ -158,7 +157,7 @@ function describeChange(key: string, before: unknown, now: unknown): string {
 async function readIdentity(name: string): Promise<JobIdentity> {
   try {
     const stored: unknown = JSON.parse(await readFile(name, 'utf8'));
-    if (isObject(stored)) return stored;
+    if (isJsonObject(stored)) return stored;
   } catch (cause) {
     throw new ResumeError(`${name} cannot be read: ${messageOf(cause)}`, { hint: RESTART, cause });
   }
@@ -168,7 +167,7 @@ async function readIdentity(name: string): Promise<JobIdentity> {
 /** JSON with sorted keys: equal values give equal text. */
 function canonical(value: unknown): string {
   const sorted = (_: string, item: unknown): unknown =>
-    isObject(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item;
+    isJsonObject(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item;
   return JSON.stringify(value, sorted) ?? 'missing';
 }
 

@@ -2,10 +2,10 @@
  * Vector files: what `encode` writes and an index can be built from, one {"_id", "vector": {token: weight}} a line.
  * Tokens are strings here, so that a file outlives the vocabulary's numbering; who maps them to terms is the reader.
  */
-import { assert, formatFloat32, ShapeError } from '../core/index.ts';
+import { assert, formatFloat32, isJsonObject, ShapeError } from '../core/index.ts';
 import { BadLine, quote } from './bad-line.ts';
 import { findInputFile } from './input-file.ts';
-import { idOf, isObject, kindOf, parseObject } from './json-line.ts';
+import { idOf, kindOf, parseObject } from './json-line.ts';
 import { type ReadOptions, type Records, readRecords } from './records.ts';
 
 /** A line of a vector file. */
@@ -44,7 +44,8 @@ export function parseVector(line: string): VectorRecord | BadLine {
   if (id instanceof BadLine) return id;
   const { vector } = record;
   if (vector === undefined) return new BadLine('missing-field', 'no "vector"');
-  if (!isObject(vector)) return new BadLine('wrong-type', `"vector" is ${kindOf(vector)}, expected {token: weight}`);
+  if (!isJsonObject(vector))
+    return new BadLine('wrong-type', `"vector" is ${kindOf(vector)}, expected {token: weight}`);
   const tokens = Object.keys(vector);
   const weights = new Float32Array(tokens.length);
   for (let i = 0; i < tokens.length; i++) {

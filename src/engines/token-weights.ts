@@ -1,5 +1,5 @@
 /** Vectors as people write them, weights by token, and as an index takes them. */
-import { type SparseVector, sparseVector } from '../core/index.ts';
+import { isJsonObject, type SparseVector, sparseVector } from '../core/index.ts';
 import type { Vocabulary } from '../text/index.ts';
 
 /** Weights by token, such as `{ bread: 1.5, salt: 0.2 }`. */
@@ -32,5 +32,5 @@ function isWeight(weight: unknown): boolean {
 
 /** Whether a value can hold weights by token. */
 export function isTokenWeights(value: unknown): value is TokenWeights {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isJsonObject(value);
 }

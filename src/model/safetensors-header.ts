@@ -6,7 +6,7 @@
  *     │ u64 N    │ N bytes: {"name":{dtype,shape,data_offsets}…}  │ tensors, back to back, no holes  │
  *     └──────────┴───────────────────────────────────────────────┴──────────────────────────────────┘
  */
-import { CheckpointError, hasRepeatedKeys, parseJson } from '../core/index.ts';
+import { CheckpointError, hasRepeatedKeys, isJsonObject, type JsonObject, parseJson } from '../core/index.ts';
 
 /** Bits of one value, by type. Sub-byte types are legal as long as a tensor fills whole bytes. */
 const DTYPE_BITS = {
@@ -113,20 +113,16 @@ function decodeHeader(path: string, bytes: Uint8Array): string {
   }
 }
 
-function parseObject(path: string, text: string): Record<string, unknown> {
+function parseObject(path: string, text: string): JsonObject {
   const header = `the header at byte ${LENGTH_BYTES}`;
   const value = parseJson(text, (problem, cause) => checkpointError(path, `${header} is ${problem}`, cause));
-  if (!isRecord(value)) throw checkpointError(path, `${header} is not a JSON object`);
+  if (!isJsonObject(value)) throw checkpointError(path, `${header} is not a JSON object`);
   if (hasRepeatedKeys(text, value)) throw checkpointError(path, `${header} has a key twice in one object`);
   return value;
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function checkMetadata(path: string, raw: unknown): Record<string, string> {
-  if (!isRecord(raw)) throw checkpointError(path, `${METADATA_KEY} is not an object of strings`);
+  if (!isJsonObject(raw)) throw checkpointError(path, `${METADATA_KEY} is not an object of strings`);
   const pairs = Object.entries(raw).map(([key, value]): [string, string] => {
     if (typeof value !== 'string')
       throw checkpointError(path, `${METADATA_KEY}.${key} is ${typeof value}, expected a string`);
@@ -136,7 +132,7 @@ function checkMetadata(path: string, raw: unknown): Record<string, string> {
 }
 
 function checkEntry(raw: unknown, fail: (problem: string) => CheckpointError): TensorEntry {
-  if (!isRecord(raw)) throw fail('expected {dtype, shape, data_offsets}');
+  if (!isJsonObject(raw)) throw fail('expected {dtype, shape, data_offsets}');
   const { dtype, shape, data_offsets: offsets } = raw;
   if (!isDtype(dtype)) throw fail(`unknown dtype ${JSON.stringify(dtype)}`);
   if (!isSizes(shape)) throw fail('shape is not a list of non-negative integers');

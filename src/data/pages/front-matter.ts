@@ -1,5 +1,7 @@
 /** Front matter of Markdown: YAML between lines of ---, TOML between lines of +++. Never fails: what it cannot read is left out. */
+
 import { parse } from 'yaml';
+import { isJsonObject } from '../../core/index.ts';
 import type { PageFields } from './page.ts';
 
 /** Longer ones are no front matter, but two rules far apart. */
@@ -29,7 +31,7 @@ export function splitFrontMatter(markdown: string): FrontMatter {
 function readYaml(source: string): object | undefined {
   try {
     const value: unknown = parse(source, { logLevel: 'error' });
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

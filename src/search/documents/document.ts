@@ -2,7 +2,7 @@
  * A document as the index keeps it, and the line of JSON that its stored fields become. Ids and pages are kept outside
  * the line, where they can be read without unpacking text.
  */
-import { InputError, messageOf } from '../../core/index.ts';
+import { InputError, isJsonObject, messageOf } from '../../core/index.ts';
 import { isWellFormed } from './string-table.ts';
 
 /** A document with its stored fields. */
@@ -35,7 +35,7 @@ export function checkDocument(document: StoredDocument): void {
   optional('title', title, isString, fail);
   optional('text', text, isString, fail);
   optional('url', url, isString, fail);
-  optional('fields', fields, isObject, fail);
+  optional('fields', fields, isJsonObject, fail);
   optional('chunk', chunk, isPosition, fail);
   if (page !== undefined) requireId(page, `${name}: its page`);
 }
@@ -63,7 +63,7 @@ export function parseLine(line: string, fail: (problem: string) => Error): Store
     ...optional('title', title, isString, fail),
     ...optional('text', text, isString, fail),
     ...optional('url', url, isString, fail),
-    ...optional('fields', fields, isObject, fail),
+    ...optional('fields', fields, isJsonObject, fail),
     ...optional('chunk', chunk, isPosition, fail),
   };
 }
@@ -78,7 +78,7 @@ function stringify(value: object, id: string): string {
 
 function parseObject(line: string, fail: (problem: string) => Error): Readonly<Record<string, unknown>> {
   const value = parse(line, fail);
-  if (isObject(value)) return value;
+  if (isJsonObject(value)) return value;
   throw fail('the stored fields are not a JSON object');
 }
 
@@ -105,5 +105,3 @@ function optional<Name extends string, Value>(
 
 const isString = (value: unknown): value is string => typeof value === 'string';
 const isPosition = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

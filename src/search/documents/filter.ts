@@ -11,7 +11,7 @@
  * A document without a value passes no test of that field but `exists: false`, and so passes `not` of the others. Parsing
  * checks names and types against the declared fields and gives a normal form; filter-bitmap.ts evaluates it.
  */
-import { IndexStateError, UsageError } from '../../core/index.ts';
+import { IndexStateError, isJsonObject, UsageError } from '../../core/index.ts';
 import type { FieldSchema, FieldType } from './fields.ts';
 
 /** A value that a field can be compared with. */
@@ -64,7 +64,7 @@ type Place = { readonly schema: FieldSchema; readonly path: string; readonly dep
 
 function parseAll(filter: unknown, place: Place): FilterNode {
   if (place.depth > MAX_DEPTH) throw wrong(place, `expected at most ${MAX_DEPTH} filters inside each other`);
-  if (!isObject(filter)) throw wrong(place, `expected an object such as {"lang": "en"}, got ${show(filter)}`);
+  if (!isJsonObject(filter)) throw wrong(place, `expected an object such as {"lang": "en"}, got ${show(filter)}`);
   const entries = Object.entries(filter).filter(([, value]) => value !== undefined);
   return joined(
     'all',
@@ -78,7 +78,7 @@ function parseEntry(name: string, value: unknown, place: Place): FilterNode {
   if (name === 'not') return { op: 'not', of: parseAll(value, place) };
   const type = Object.hasOwn(place.schema, name) ? place.schema[name] : undefined;
   if (type === undefined) throw unknownField(name, place.schema);
-  if (!isObject(value)) return parseTest('eq', value, { name, type, place });
+  if (!isJsonObject(value)) return parseTest('eq', value, { name, type, place });
   const tests = Object.entries(value).filter(([, operand]) => operand !== undefined);
   if (tests.length === 0) throw wrong(place, `expected one of ${OPERATORS.join(', ')}`);
   return joined(
@@ -144,10 +144,6 @@ function joined(op: 'all' | 'any', parts: readonly FilterNode[]): FilterNode {
 
 function isRangeOperator(operator: string): operator is RangeOperator {
   return RANGE_OPERATORS.includes(operator);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isFiniteNumber(value: unknown): value is number {
