@@ -10,7 +10,14 @@ import { parseArgs } from 'node:util';
 import { dot, type SparseVector, sparseVector } from '../src/core/index.ts';
 import { readQueries, readVectors } from '../src/data/index.ts';
 import { loadModel } from '../src/model/index.ts';
-import { bytesSource, quantiseVector, type SparseCodes, SparseSearcher, sparseFormat } from '../src/search/index.ts';
+import {
+  bytesSource,
+  quantiseVector,
+  type SparseCodes,
+  SparseSearcher,
+  sparseFormat,
+  writtenBytes,
+} from '../src/search/index.ts';
 import { circumstances } from './lib/machine.ts';
 
 const K = 10;
@@ -76,10 +83,9 @@ function measure(maxWeight: number): void {
 }
 
 function searcherOf(codes: readonly SparseCodes[], scale: number): SparseSearcher {
-  const pieces: Uint8Array[] = [];
-  sparseFormat.write(codes, { write: (bytes) => pieces.push(Uint8Array.from(bytes)) });
+  const bytes = writtenBytes((sink) => sparseFormat.write(codes, sink));
   const searcher = new SparseSearcher({ scale });
-  const source = bytesSource(Buffer.concat(pieces), 'segment');
+  const source = bytesSource(bytes, 'segment');
   searcher.setSegments([{ key: 'all', source, numDocs: codes.length, deleted: undefined }]);
   return searcher;
 }

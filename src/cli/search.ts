@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { parseJson, UsageError } from '../core/index.ts';
 import { formatRun, type Query, readQueries, writeLines } from '../data/index.ts';
 import type { EngineQuery, Index, IndexSearchOptions, SearchAnswer } from '../engines/index.ts';
+import { engineQueryOf } from '../eval/index.ts';
 import { DEFAULT_K, type Filter } from '../search/index.ts';
 import type { CliContext } from './context.ts';
 import { formatCount, formatDuration, formatRate } from './format.ts';
@@ -159,14 +160,10 @@ async function* linesOf(
   { tag }: ManySearch,
 ): AsyncGenerator<string> {
   for await (const { query, answer, tookMs } of answers) {
-    const fields = { id: query.id, ...jsonAnswer(queryOf(query), answer, tookMs) };
+    const fields = { id: query.id, ...jsonAnswer(engineQueryOf(query), answer, tookMs) };
     if (json) yield JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...fields });
     else yield* formatRun(query.id, answer.hits, tag);
   }
-}
-
-function queryOf({ text, vector }: Query): EngineQuery {
-  return vector ? { vector } : text;
 }
 
 /** Answers in the order of the queries, some of them on their way at once where there are threads. */
@@ -181,7 +178,7 @@ async function* answerAll(
   const limit = options.workers ? options.workers * QUERIES_IN_FLIGHT : 1;
   const ask = async (query: Query): Promise<Answered> => {
     const began = clock();
-    const answer = await index.search(queryOf(query), wanted);
+    const answer = await index.search(engineQueryOf(query), wanted);
     return { query, answer, tookMs: clock() - began };
   };
   for await (const query of queries) {

@@ -6,15 +6,9 @@ import { gzipSync } from 'node:zlib';
 import { fc, test } from '@fast-check/vitest';
 import { afterAll, describe, expect, it } from 'vitest';
 import { InputError, InterruptedError, LzeroError } from '../core/index.ts';
+import { documentText } from '../text/index.ts';
 import type { Problem } from './bad-line.ts';
-import {
-  type Document,
-  type DocumentOptions,
-  documentText,
-  documentTexts,
-  inputFile,
-  readDocuments,
-} from './documents.ts';
+import { type Document, type DocumentOptions, documentTexts, inputFile, readDocuments } from './documents.ts';
 import { readQueries } from './queries.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lzero-documents-'));

@@ -4,12 +4,13 @@
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { InputError, type JsonObject } from '../core/index.ts';
+import { InputError, isJsonObject, type JsonObject } from '../core/index.ts';
 import { exists } from '../files/index.ts';
+import { documentText } from '../text/index.ts';
 import { BadLine, quote, ReadReport } from './bad-line.ts';
 import { readFailure, STDIN } from './byte-source.ts';
 import { findInputFile, type LineFormat } from './input-file.ts';
-import { idOf, isObject, optionalObject, optionalString, parseObject, requiredString } from './json-line.ts';
+import { idOf, optionalObject, optionalString, parseObject, requiredString } from './json-line.ts';
 import { pageText } from './pages/page.ts';
 import { iteratePages } from './pages/read-pages.ts';
 import { isBlank, iterateRecords, type ReadOptions, type RecordSource, type Records } from './records.ts';
@@ -29,11 +30,6 @@ export type DocumentOptions = ReadOptions & {
   /** Format of the lines, where the name does not tell or tells wrong. */
   readonly format?: 'jsonl' | 'tsv' | undefined;
 };
-
-/** What is encoded of a document: (title + " " + text), trimmed. */
-export function documentText({ title = '', text }: Pick<Document, 'title' | 'text'>): string {
-  return `${title} ${text}`.trim();
-}
 
 /** What is encoded of each document, in their order. */
 export async function* documentTexts(
@@ -126,7 +122,7 @@ function parseJsonDocument(line: string): Document | BadLine {
   if (url instanceof BadLine) return url;
   const fields = optionalObject(
     record,
-    isObject(record.metadata) && record.fields === undefined ? 'metadata' : 'fields',
+    isJsonObject(record.metadata) && record.fields === undefined ? 'metadata' : 'fields',
   );
   if (fields instanceof BadLine) return fields;
   return {

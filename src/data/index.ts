@@ -1,4 +1,5 @@
 /** Documents, queries and vectors in, lines out: streaming, checked, and safe to stop. */
+export { documentText } from '../text/index.ts';
 export type { BadReason, Problem } from './bad-line.ts';
 export { ReadReport } from './bad-line.ts';
 export type { ByteSourceOptions } from './byte-source.ts';
@@ -6,7 +7,7 @@ export type { Collection, CollectionFiles, CollectionOptions } from './collectio
 export { openCollection } from './collection.ts';
 export { countLines } from './count-lines.ts';
 export type { Document, DocumentOptions } from './documents.ts';
-export { documentText, documentTexts, inputFile, isPageFolder, readDocuments } from './documents.ts';
+export { documentTexts, inputFile, isPageFolder, readDocuments } from './documents.ts';
 export { cacheFolder } from './download/cache-folder.ts';
 export type { Checksum } from './download/checksum.ts';
 export type { Downloaded, DownloadOptions } from './download/download.ts';

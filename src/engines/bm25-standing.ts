@@ -2,15 +2,8 @@
  * Where a document of a learned index would stand under BM25. The words are taken from the stored texts at each call, so
  * it needs nothing on disk and takes as long as reading them all.
  */
-import {
-  analyse,
-  BM25_DEFAULTS,
-  Bm25Searcher,
-  bm25Format,
-  bytesSource,
-  MAX_K,
-  type StoredDocument,
-} from '../search/index.ts';
+import { analyse, BM25_DEFAULTS, Bm25Searcher, bm25Format, bytesSource, MAX_K, writtenBytes } from '../search/index.ts';
+import { documentText } from '../text/index.ts';
 import type { Index } from './embedded-index.ts';
 
 /** Score and rank under BM25. */
@@ -33,7 +26,7 @@ export function bm25Standing(index: Index, query: string, id: string): Bm25Stand
     const page = document.page ?? document.id;
     if (id === page || id === document.id) asked.push(payloads.length);
     if (id === document.id && id !== page) isPart = true;
-    payloads.push(wordsOf(document));
+    payloads.push(analyse(documentText(document)));
     pages.push(page);
   }
   if (asked.length === 0 || payloads.every(({ length }) => length === 0)) return undefined;
@@ -46,25 +39,10 @@ export function bm25Standing(index: Index, query: string, id: string): Bm25Stand
   return { score, rank: new Set(Array.from(docIds, (docId) => pages[docId])).size };
 }
 
-function wordsOf({ title = '', text = '' }: StoredDocument): string[] {
-  return analyse(`${title} ${text}`);
-}
-
 function searcherOf(payloads: readonly string[][]): Bm25Searcher {
-  const pieces: Uint8Array[] = [];
-  bm25Format.write(payloads, { write: (bytes) => pieces.push(Uint8Array.from(bytes)) });
+  const bytes = writtenBytes((sink) => bm25Format.write(payloads, sink));
   const searcher = new Bm25Searcher(BM25_DEFAULTS);
-  const source = bytesSource(concat(pieces), 'words of the stored texts');
+  const source = bytesSource(bytes, 'words of the stored texts');
   searcher.setSegments([{ key: 'all', source, numDocs: payloads.length, deleted: undefined }]);
   return searcher;
-}
-
-function concat(pieces: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
 }

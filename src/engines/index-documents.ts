@@ -7,7 +7,7 @@ import { IndexStateError, InputError, type SparseVector } from '../core/index.ts
 import type { Model } from '../model/index.ts';
 import { analyse, quantiseVector, type StoredDocument } from '../search/index.ts';
 import type { NewDocument, StoreSettings } from '../store/index.ts';
-import type { Vocabulary } from '../text/index.ts';
+import { documentText, type Vocabulary } from '../text/index.ts';
 import { checkDocument, checkStream } from './check-documents.ts';
 import type { EngineDocument } from './engine.ts';
 import { analysisOf } from './query-language.ts';
@@ -73,7 +73,7 @@ function indexWords(group: readonly EngineDocument[], settings: StoreSettings): 
   const analysis = analysisOf(settings);
   const added = group.map((document) => ({
     document: storedOf(document),
-    payload: analyse(wholeText(document), analysis),
+    payload: analyse(documentText(document), analysis),
   }));
   const numTerms = added.reduce((sum, { payload }) => sum + new Set(payload).size, 0);
   return { added, numClamped: 0, numTruncated: 0, numTerms };
@@ -103,7 +103,7 @@ async function encodeMissing(
 ): Promise<{ next(document: EngineDocument): Encoded }> {
   const missing = group.filter(({ vector }) => vector === undefined);
   if (missing.length > 0 && !model) throw needsModel(missing[0]);
-  const texts = missing.map((document) => ({ id: document.id, text: wholeText(document) }));
+  const texts = missing.map((document) => ({ id: document.id, text: documentText(document) }));
   const encoded: Encoded[] = [];
   if (model && texts.length > 0)
     for await (const document of model.encode(texts, { signal, onProgress })) encoded.push(document);
@@ -126,11 +126,6 @@ function givenVector({ id, vector }: EngineDocument, vocabulary: Vocabulary | un
 /** A token may be called "terms", but its weight is a number. */
 function isSparseVector(vector: NonNullable<EngineDocument['vector']>): vector is SparseVector {
   return vector?.terms instanceof Uint32Array && vector.weights instanceof Float32Array;
-}
-
-/** What is indexed of a document: (title + " " + text), trimmed. */
-function wholeText({ title = '', text = '' }: EngineDocument): string {
-  return `${title} ${text}`.trim();
 }
 
 function storedOf({ vector, ...stored }: EngineDocument): StoredDocument {

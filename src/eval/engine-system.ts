@@ -21,12 +21,12 @@ export function engineSystem(engine: Engine, { name, id }: EngineSystemOptions):
     search: async function* (queries: readonly Query[], { k, signal }: SystemSearchOptions): AsyncGenerator<Answer> {
       for (const query of queries) {
         if (signal?.aborted) throw new InterruptedError();
-        const { hits } = await engine.search(queryOf(query), { k, idsOnly: true });
+        const { hits } = await engine.search(engineQueryOf(query), { k, idsOnly: true });
         yield { queryId: query.id, hits: hits.map(({ id: documentId, score }): Hit => ({ id: documentId, score })) };
       }
     },
     explain: async (query: Query, documentId: string): Promise<readonly Explanation[]> =>
-      (await engine.explain(queryOf(query), documentId))?.products ?? [],
+      (await engine.explain(engineQueryOf(query), documentId))?.products ?? [],
   };
 }
 
@@ -51,12 +51,13 @@ async function indexCosts(index: Index, queries: readonly Query[]): Promise<Cost
   );
   const asked = new TermCounter();
   for (const query of queries) {
-    const { terms } = index.language.parse(queryOf(query));
+    const { terms } = index.language.parse(engineQueryOf(query));
     asked.add({ terms: Uint32Array.from(terms, ({ token }) => numberOf(token)).sort() });
   }
   return costsOf(asked, documents);
 }
 
-function queryOf({ text, vector }: Query): EngineQuery {
+/** A query as engines take it: its vector where somebody encoded it before, else its words. */
+export function engineQueryOf({ text, vector }: Query): EngineQuery {
   return vector ? { vector } : text;
 }

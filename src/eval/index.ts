@@ -5,7 +5,7 @@ export { compareWithBaseline } from './compare.ts';
 export type { Costs } from './costs.ts';
 export { costsOf, TermCounter } from './costs.ts';
 export type { EngineSystemOptions } from './engine-system.ts';
-export { engineSystem, indexSystem } from './engine-system.ts';
+export { engineQueryOf, engineSystem, indexSystem } from './engine-system.ts';
 export type { EvaluateOptions, Evaluation, MetricValues } from './evaluate.ts';
 export { evaluateRun } from './evaluate.ts';
 export { fusedSystem } from './fused-system.ts';

@@ -7,7 +7,7 @@ export type { Bm25SearcherOptions } from './bm25/searcher.ts';
 export { Bm25Searcher } from './bm25/searcher.ts';
 export type { Bm25Parameters } from './bm25/similarity.ts';
 export { BM25_DEFAULTS } from './bm25/similarity.ts';
-export { bytesSource } from './bytes-source.ts';
+export { bytesSource, writtenBytes } from './bytes-source.ts';
 export { countBits, emptyBitmap, fullBitmap, hasBit, intersect, setBit } from './documents/bitmap.ts';
 export type { Block, BlockCodec, BlockRange, BlockTable } from './documents/blocks.ts';
 export { parseBlock } from './documents/blocks.ts';

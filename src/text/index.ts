@@ -2,6 +2,7 @@
 export type { BertNormalization } from './bert-normalizer.ts';
 export type { TokenizerSource } from './create-tokenizer.ts';
 export { createTokenizer } from './create-tokenizer.ts';
+export { documentText } from './document-text.ts';
 export type { IdfTable } from './idf.ts';
 export { blendIdf, formatIdf, IdfCounter, noIdf, parseIdf } from './idf.ts';
 export type { EncodedQuery, QuerySide, QueryTerm } from './query.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BERT_SPECIAL_TOKENS, BERT_UNCASED, Vocabulary, wordPieceTokenizer } from '../../text/index.ts';
-import { documentText } from '../documents.ts';
+import { BERT_SPECIAL_TOKENS, BERT_UNCASED, documentText, Vocabulary, wordPieceTokenizer } from '../../text/index.ts';
 import { type Chunk, type ChunkSource, chunkDocument, chunkPage, countingOf } from './chunk.ts';
 
 /** Letters are tokens, so that words have as many tokens as letters; punctuation and a few words besides. */
