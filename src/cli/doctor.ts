@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { cacheFolder } from '../data/index.ts';
+import { cacheFolder } from '../download/index.ts';
 import { ENGINE_INSTALL_COMMAND, ENGINES, type FoundEngine, findEngine } from '../graph/index.ts';
 import type { CliContext } from './context.ts';
 import { CommandFailed, EXIT } from './errors.ts';

@@ -6,7 +6,6 @@ import { Command, Option } from 'commander';
 import { InterruptedError, UsageError } from '../core/index.ts';
 import {
   type Collection,
-  cacheFolder,
   type Document,
   EMBEDDED_COLLECTION,
   fetchCollection,
@@ -15,6 +14,7 @@ import {
   type Run,
   rankHits,
 } from '../data/index.ts';
+import { cacheFolder } from '../download/index.ts';
 import {
   buildReport,
   depthOf,

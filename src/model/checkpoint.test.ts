@@ -6,8 +6,8 @@ import { CheckpointError } from '../core/index.ts';
 import { Checkpoint, TIED, WORD_EMBEDDINGS } from './checkpoint.ts';
 import type { EncodedDocument } from './encode.ts';
 import { loadModel } from './model.ts';
-import { openSafetensors } from './safetensors.ts';
-import { type TensorToWrite, writeSafetensors } from './safetensors-writer.ts';
+import { openSafetensors } from './tensors/safetensors.ts';
+import { type TensorToWrite, writeSafetensors } from './tensors/safetensors-writer.ts';
 
 let copy: ReturnType<typeof copyOfGolden>;
 beforeEach(() => {

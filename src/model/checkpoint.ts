@@ -8,9 +8,9 @@ import { CheckpointError, messageOf } from '../core/index.ts';
 import { exists } from '../files/index.ts';
 import type { BertConfig } from './bert-config.ts';
 import { parseBertConfig } from './bert-config.ts';
-import type { SafetensorsFile } from './safetensors.ts';
-import { openSafetensors } from './safetensors.ts';
-import type { TensorEntry } from './safetensors-header.ts';
+import type { SafetensorsFile } from './tensors/safetensors.ts';
+import { openSafetensors } from './tensors/safetensors.ts';
+import type { TensorEntry } from './tensors/safetensors-header.ts';
 
 /** The file that holds the weights. */
 export const WEIGHTS_FILE = 'model.safetensors';

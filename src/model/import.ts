@@ -14,10 +14,10 @@ import { Checkpoint, WEIGHTS_FILE } from './checkpoint.ts';
 import type { TokenIds } from './graph-runner.ts';
 import type { CheckpointOptions, ModelFolder } from './model-folder.ts';
 import { checkFit, readIdf, readModelFolder, TOKENIZER_FILES } from './model-folder.ts';
-import type { TensorToWrite, WritableDtype } from './safetensors-writer.ts';
-import { writeSafetensors } from './safetensors-writer.ts';
 import type { BertSettings, ModelSettings } from './settings.ts';
 import { formatSettings, IDF_FILE, SETTINGS_FILE } from './settings.ts';
+import type { TensorToWrite, WritableDtype } from './tensors/safetensors-writer.ts';
+import { writeSafetensors } from './tensors/safetensors-writer.ts';
 import { CALIBRATION_DOCUMENTS, calibrateTiedHead, tiedHeadTensors } from './tied-head.ts';
 
 /** How to make a model folder. */

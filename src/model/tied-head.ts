@@ -18,7 +18,7 @@ import { tiedLogitsGraph } from './document-graph.ts';
 import { batches } from './encode.ts';
 import type { TokenIds } from './graph-runner.ts';
 import { GraphRunner } from './graph-runner.ts';
-import type { TensorToWrite } from './safetensors-writer.ts';
+import type { TensorToWrite } from './tensors/safetensors-writer.ts';
 
 /** Documents that calibration reads at most: the mean of 120 is close enough. */
 export const CALIBRATION_DOCUMENTS = 120;

@@ -9,11 +9,15 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { DownloadError, OutputError, parseJson } from '../../core/index.ts';
+import {
+  type Checksum,
+  type Downloaded,
+  type DownloadOptions,
+  download,
+  unzip,
+  waitForLock,
+} from '../../download/index.ts';
 import { exists, readIfExists, syncFolder, writeFileAtomically } from '../../files/index.ts';
-import type { Checksum } from '../download/checksum.ts';
-import { type Downloaded, type DownloadOptions, download } from '../download/download.ts';
-import { unzip } from '../download/unzip.ts';
-import { waitForLock } from '../download/waiting.ts';
 import { loadParquetReader, type ReadParquet, writeBeirFolder } from './parquet.ts';
 import type { RegisteredCollection, SourceFile } from './types.ts';
 import { verifyCollection } from './verify-collection.ts';

@@ -1,5 +1,5 @@
 /** What is known of a public test collection before it is fetched. */
-import type { Checksum } from '../download/checksum.ts';
+import type { Checksum } from '../../download/index.ts';
 
 /** A file on a server. */
 export type SourceFile = {

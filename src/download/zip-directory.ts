@@ -5,7 +5,7 @@
  *     local header, bytes │ local header, bytes │ … │ central directory │ [zip64 end, locator] │ end record, comment
  */
 import type { FileHandle } from 'node:fs/promises';
-import { DownloadError } from '../../core/index.ts';
+import { DownloadError } from '../core/index.ts';
 
 /** A file in an archive. */
 export type ZipEntry = {

@@ -1,5 +1,5 @@
 /** What can go wrong with a request, in words that say what to do. Knows nothing of files. */
-import { DownloadError, errorCode, messageOf } from '../../core/index.ts';
+import { DownloadError, errorCode, messageOf } from '../core/index.ts';
 
 /** How a request ended. */
 export type Outcome =

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fc, test } from '@fast-check/vitest';
 import { afterAll, describe, expect, it } from 'vitest';
-import { CheckpointError, LzeroError, OutputError, ShapeError } from '../core/index.ts';
+import { CheckpointError, LzeroError, OutputError, ShapeError } from '../../core/index.ts';
 import { openSafetensors } from './safetensors.ts';
 import { type TensorToWrite, writeSafetensors } from './safetensors-writer.ts';
 

@@ -6,7 +6,7 @@
  *     │ u64 N    │ N bytes: {"name":{dtype,shape,data_offsets}…}  │ tensors, back to back, no holes  │
  *     └──────────┴───────────────────────────────────────────────┴──────────────────────────────────┘
  */
-import { CheckpointError, hasRepeatedKeys, isJsonObject, type JsonObject, parseJson } from '../core/index.ts';
+import { CheckpointError, hasRepeatedKeys, isJsonObject, type JsonObject, parseJson } from '../../core/index.ts';
 
 /** Bits of one value, by type. Sub-byte types are legal as long as a tensor fills whole bytes. */
 const DTYPE_BITS = {

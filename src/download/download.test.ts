@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Answer, breakAfter, type LocalServer, serveBytes, startServer } from '../../../test/http/local-server.ts';
-import { DownloadError, InterruptedError, OutputError, Random } from '../../core/index.ts';
+import { type Answer, breakAfter, type LocalServer, serveBytes, startServer } from '../../test/http/local-server.ts';
+import { DownloadError, InterruptedError, OutputError, Random } from '../core/index.ts';
 import { download } from './download.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'lzero-download-'));

@@ -6,7 +6,7 @@
  * https://github.com/huggingface/safetensors/blob/000a16f45cff0d4169ca15b67ea002895234d671/safetensors/src/tensor.rs
  */
 import { type FileHandle, open } from 'node:fs/promises';
-import { CheckpointError, messageOf } from '../core/index.ts';
+import { CheckpointError, messageOf } from '../../core/index.ts';
 import { bfloat16ToFloat32, halfToFloat32 } from './half.ts';
 import {
   checkpointError,

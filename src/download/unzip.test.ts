@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { makeZip, type ZipFile } from '../../../test/http/make-zip.ts';
-import { DownloadError, InterruptedError, LzeroError } from '../../core/index.ts';
+import { makeZip, type ZipFile } from '../../test/http/make-zip.ts';
+import { DownloadError, InterruptedError, LzeroError } from '../core/index.ts';
 import { unzip } from './unzip.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'lzero-unzip-'));

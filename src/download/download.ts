@@ -11,8 +11,8 @@ import {
   type Progress,
   silentLogger,
   silentProgress,
-} from '../../core/index.ts';
-import { exists } from '../../files/index.ts';
+} from '../core/index.ts';
+import { exists } from '../files/index.ts';
 import { type Checksum, type Digests, hashFile } from './checksum.ts';
 import { isNameFailure, type Outcome } from './failures.ts';
 import { PartialDownload } from './partial-download.ts';

@@ -10,7 +10,7 @@
  */
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { DownloadError, InterruptedError, LzeroError } from '../../core/index.ts';
+import { DownloadError, InterruptedError, LzeroError } from '../core/index.ts';
 import { networkOutcome, type Outcome, statusOutcome } from './failures.ts';
 import type { PartialDownload, Validator, Version } from './partial-download.ts';
 

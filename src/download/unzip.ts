@@ -16,7 +16,7 @@ import {
   OutputError,
   type Progress,
   silentProgress,
-} from '../../core/index.ts';
+} from '../core/index.ts';
 import { damaged, readAt, readZipDirectory, type ZipEntry } from './zip-directory.ts';
 
 /** How to unpack. */

@@ -2,8 +2,8 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { InterruptedError, LockedError, type Logger, OutputError, silentLogger } from '../../core/index.ts';
-import { acquireLock, type Lock } from '../../files/index.ts';
+import { InterruptedError, LockedError, type Logger, OutputError, silentLogger } from '../core/index.ts';
+import { acquireLock, type Lock } from '../files/index.ts';
 
 /** Between two looks whether a lock is free. */
 const POLL_MS = 250;

@@ -10,8 +10,8 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { OutputError } from '../../core/index.ts';
-import { readIfExists, syncFolder, writeFileAtomically } from '../../files/index.ts';
+import { OutputError } from '../core/index.ts';
+import { readIfExists, syncFolder, writeFileAtomically } from '../files/index.ts';
 import { ContentHash, type Digests, hashFile } from './checksum.ts';
 
 /** Bytes between two times that the file is forced to disk. */

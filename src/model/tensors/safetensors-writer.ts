@@ -3,8 +3,8 @@
  * and padding are those of the reference implementation (`prepare` in its tensor.rs, linked in safetensors.ts):
  * tensors by descending type, then by the UTF-8 of their name; the header padded with spaces to 8 bytes.
  */
-import { CheckpointError, ShapeError } from '../core/index.ts';
-import { writeFileAtomically } from '../files/index.ts';
+import { CheckpointError, ShapeError } from '../../core/index.ts';
+import { writeFileAtomically } from '../../files/index.ts';
 import { bfloat16ToFloat32, float32ToBfloat16, float32ToHalf, halfToFloat32 } from './half.ts';
 import { firstNonFinite } from './safetensors.ts';
 import { LENGTH_BYTES, METADATA_KEY, numValues, tensorLabel } from './safetensors-header.ts';

@@ -1,0 +1,10 @@
+/** Files from elsewhere: fetched whole and checked, archives unpacked without trust. Node only. */
+export { cacheFolder } from './cache-folder.ts';
+export type { Checksum } from './checksum.ts';
+export type { Downloaded, DownloadOptions } from './download.ts';
+export { download } from './download.ts';
+export type { UnzipOptions } from './unzip.ts';
+export { unzip } from './unzip.ts';
+export { waitForLock } from './waiting.ts';
+export type { ZipEntry } from './zip-directory.ts';
+export { readZipDirectory } from './zip-directory.ts';
