@@ -4,6 +4,7 @@ export type { AnalysisOptions } from './bm25/analyse.ts';
 export { analyse } from './bm25/analyse.ts';
 export { bm25Format } from './bm25/format.ts';
 export type { Bm25SearcherOptions } from './bm25/searcher.ts';
+export { PassingBm25 } from './bm25/passing.ts';
 export { Bm25Searcher } from './bm25/searcher.ts';
 export type { Bm25Parameters } from './bm25/similarity.ts';
 export { BM25_DEFAULTS } from './bm25/similarity.ts';
