@@ -43,6 +43,17 @@ describe('a hybrid', () => {
     await hybrid.close();
   });
 
+  it('shows what is stored also of a document that only the second engine finds', async () => {
+    const shared = { text: 'we run', title: 'both' };
+    const hybrid = await made([{ id: 'a', ...shared }], {});
+    const [{ title, text, score }] = (await hybrid.search('running')).hits; // stemmed: a word for BM25, no token of ours
+    expect({ title, text }).toEqual({ title: 'both', text: 'we run' });
+    expect(score).toBeCloseTo(1 / 61, 12);
+    const ids = await hybrid.search('run', { idsOnly: true });
+    expect(ids.hits).toEqual([{ rank: 1, id: 'a', score: expect.closeTo(2 / 61, 12) }]);
+    await hybrid.close();
+  });
+
   it('refuses a depth that no engine reaches', async () => {
     const hybrid = await made([], {});
     expect(() => hybridEngine([hybrid], { depth: 10_001 })).toThrow('depth is a whole number from 1 to 10000');

@@ -75,12 +75,18 @@ class Hybrid implements Engine {
   async search(query: EngineQuery, options: SearchOptions = {}): Promise<SearchAnswer> {
     const { k = DEFAULT_K, explain = false } = options;
     checkK(k);
-    const { answers, fused } = await this.#join(query, options);
-    const known = new Map(answers.flatMap(({ hits }) => hits.map((hit) => [hit.id, hit] as const)).reverse());
-    const hits = fused.slice(0, k).map(({ id, score, parts }, i): Hit => {
-      const { explain: _, ...shown } = known.get(id) ?? { id };
-      return { ...shown, rank: i + 1, id, score, ...(explain ? { explain: this.#products(parts) } : {}) };
-    });
+    const { answers, fused } = await this.#join(query, { ...options, idsOnly: true });
+    const best = fused.slice(0, k);
+    const shown = await this.#shownHits(query, { options, answers, ids: best.map(({ id }) => id) });
+    const hits = best.map(
+      ({ id, score, parts }, i): Hit => ({
+        ...shown.get(id),
+        rank: i + 1,
+        id,
+        score,
+        ...(explain ? { explain: this.#products(parts) } : {}),
+      }),
+    );
     return { terms: answers[0].terms, hits };
   }
 
@@ -127,6 +133,27 @@ class Hybrid implements Engine {
     const answers = await Promise.all(this.#engines.map((engine) => engine.search(query, wanted)));
     const lists = answers.map(({ hits }) => hits);
     return { answers, fused: fuse(lists, this.#fusion, Number.POSITIVE_INFINITY) };
+  }
+
+  /**
+   * The hits of some ids with what they show, from the first engine that found each. Engines were asked for far more ids
+   * than anybody sees, so what is stored is read in a second search, just deep enough.
+   */
+  async #shownHits(
+    query: EngineQuery,
+    { options, answers, ids }: { options: SearchOptions; answers: readonly SearchAnswer[]; ids: readonly string[] },
+  ): Promise<ReadonlyMap<string, Hit>> {
+    const missing = new Set(ids);
+    const shown = new Map<string, Hit>();
+    for (const [i, { hits }] of answers.entries()) {
+      const k = 1 + hits.findLastIndex(({ id }) => missing.has(id));
+      if (k === 0) continue;
+      const found = options.idsOnly
+        ? hits
+        : (await this.#engines[i].search(query, { ...options, k, explain: false })).hits;
+      for (const hit of found) if (missing.delete(hit.id)) shown.set(hit.id, hit);
+    }
+    return shown;
   }
 
   /** What each engine adds to a score, in the place of terms. */
