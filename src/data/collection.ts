@@ -134,7 +134,7 @@ async function judgedQueries(files: CollectionFiles, qrels: Qrels, options: Read
 async function fingerprint(files: CollectionFiles, queries: readonly Query[], qrels: Qrels): Promise<string> {
   const hash = createHash('sha256');
   for await (const bytes of readBytes(await inputFile(files.documents))) hash.update(bytes);
-  for (const { id, text } of queries)
-    hash.update(`${JSON.stringify([id, text, [...(qrels.get(id) ?? new Map<string, number>())]])}\n`);
+  for (const { id, text, vector } of queries)
+    hash.update(`${JSON.stringify([id, text, vector, [...(qrels.get(id) ?? new Map<string, number>())]])}\n`);
   return hash.digest('hex');
 }
