@@ -8,8 +8,8 @@ import type { MemoryViews } from './window-search.ts';
 
 /** WebAssembly counts memory in pages. */
 const PAGE_BYTES = 65_536;
-/** Addresses have 32 bits. */
-const MAX_PAGES = 65_536;
+/** Addresses have 32 bits; the last page stays out, so that the end of a list is an address, too. */
+const MAX_PAGES = 65_535;
 /** Parts begin at multiples of this: of every type we read, and of a SIMD register. */
 const ALIGNMENT = 16;
 /** Address 0 means "none" in requests. */

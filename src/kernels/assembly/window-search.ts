@@ -38,6 +38,8 @@ import {
 const NOTHING_KNOWN: u32 = 1;
 const CLOSED: u32 = 0xffffffff;
 const MAX_STEPS: u32 = 1024;
+const BEST_FIRST: u32 = 8;
+const WORTH_RAISING: u32 = 256;
 
 /** Searches one segment; results go to the heap of the request. */
 export function search(request: usize): void {
@@ -50,12 +52,14 @@ export function search(request: usize): void {
   let limit = max<u32>(NOTHING_KNOWN, load<u32>(request, THRESHOLD));
   boundWindows(request, bounds, numWindows);
   const numOrdered = orderWindows(bounds, order, numWindows, limit);
+  let isFirst = true;
   for (let i: u32 = 0; i < numOrdered; i++) {
     const window = load<u32>(order + (i << 2));
-    if (load<u32>(bounds + (window << 2)) < limit) break;
-    if (!hasPermitted(load<u32>(request, FILTER), window, windowSize)) continue;
-    if (limit === NOTHING_KNOWN) limit = firstLimit(request, window, load<u32>(bounds + (window << 2)), accumulators);
-    limit = searchWindow(request, window, limit, accumulators);
+    const bound = load<u32>(bounds + (window << 2));
+    if (bound < limit || !hasPermitted(load<u32>(request, FILTER), window, windowSize)) continue;
+    if (isFirst && limit === NOTHING_KNOWN) limit = firstLimit(request, window, bound, accumulators);
+    limit = searchWindow(request, window, limit, accumulators, isFirst);
+    isFirst = false;
   }
 }
 
@@ -115,29 +119,29 @@ function boundWindows(request: usize, bounds: usize, numWindows: u32): void {
   }
 }
 
-/** Shell's sort: short, and quick for the hundreds of windows that a segment has. */
 function orderWindows(bounds: usize, order: usize, numWindows: u32, limit: u32): u32 {
-  let n: i32 = 0;
+  let n: u32 = 0;
   for (let window: u32 = 0; window < numWindows; window++) {
     if (load<u32>(bounds + (window << 2)) >= limit) store<u32>(order + (n++ << 2), window);
   }
-  let step: i32 = 1;
-  while (step < n) step = 3 * step + 1;
-  for (; step > 0; step /= 3) {
-    for (let i = step; i < n; i++) {
-      const window = load<u32>(order + (i << 2));
-      const bound = load<u32>(bounds + (window << 2));
-      let j = i;
-      for (; j >= step; j -= step) {
-        const other = load<u32>(order + ((j - step) << 2));
-        const otherBound = load<u32>(bounds + (other << 2));
-        if (otherBound > bound || (otherBound === bound && other < window)) break;
-        store<u32>(order + (j << 2), other);
-      }
-      store<u32>(order + (j << 2), window);
-    }
+  const numFirst = min(n, BEST_FIRST);
+  for (let i: u32 = 0; i < numFirst; i++) moveBest(bounds, order, i, n);
+  return n;
+}
+
+/** Moves the best of the windows from number `i` on to the front of them; the others keep their order. */
+function moveBest(bounds: usize, order: usize, i: u32, n: u32): void {
+  let best = i;
+  let bestBound: u32 = 0;
+  for (let j = i; j < n; j++) {
+    const bound = load<u32>(bounds + (load<u32>(order + (j << 2)) << 2));
+    if (bound <= bestBound) continue;
+    best = j;
+    bestBound = bound;
   }
-  return <u32>n;
+  const window = load<u32>(order + (best << 2));
+  for (let j = best; j > i; j--) store<u32>(order + (j << 2), load<u32>(order + ((j - 1) << 2)));
+  store<u32>(order + (i << 2), window);
 }
 
 function hasPermitted(filter: usize, window: u32, windowSize: u32): bool {
@@ -191,7 +195,7 @@ function reachedByK(request: usize, window: u32, bound: u32, known: u32, accumul
 }
 
 /** One window; returns the limit after it. */
-function searchWindow(request: usize, window: u32, limit: u32, accumulators: usize): u32 {
+function searchWindow(request: usize, window: u32, limit: u32, accumulators: usize, isFirst: bool): u32 {
   const windowSize = load<u32>(request, WINDOW_SIZE);
   const docs = accumulators + (windowSize << 2);
   const scores = docs + (windowSize << 2);
@@ -200,14 +204,20 @@ function searchWindow(request: usize, window: u32, limit: u32, accumulators: usi
   const numAdded = numToAdd(request, window, limit);
   let slack: u32 = 0;
   for (let i = numAdded; i < numTerms; i++) slack += windowBound(termAt(request, i), window);
-  const gate = limit - slack;
+  const gate = isFirst ? CLOSED : limit - slack;
   memory.fill(accumulators, 0, windowSize << 2);
   let end = docs;
   for (let i: u32 = 0; i < numRare; i++) end = addRare(termAt(request, i), window, windowSize, gate, accumulators, end);
   for (let i = numRare; i < numAdded; i++) end = addDense(request, termAt(request, i), window, gate, accumulators, end);
+  if (isFirst) end = gather(accumulators, windowSize, limit - slack);
   end = dropForbidden(request, window, docs, end);
   for (let at = docs; at < end; at += 4) {
     store<u32>(at + (scores - docs), load<u32>(accumulators + (load<u32>(at) << 2)));
+  }
+  const raised = raisedLimit(request, docs, end, limit);
+  if (raised > limit) {
+    limit = raised;
+    end = dropBelow(docs, end, windowSize, limit - slack);
   }
   for (let i = numAdded; i < numTerms && end > docs; i++) {
     const term = termAt(request, i);
@@ -215,6 +225,62 @@ function searchWindow(request: usize, window: u32, limit: u32, accumulators: usi
     end = lookUp(term, window, windowSize, limit - slack, docs, end);
   }
   return collect(request, window, limit, docs, end);
+}
+
+/** Four documents at a time; no branch depends on which of the four have reached the gate. */
+function gather(accumulators: usize, windowSize: u32, gate: u32): usize {
+  const below = i32x4.splat(gate - 1);
+  const docs = accumulators + (windowSize << 2);
+  let end = docs;
+  for (let doc: u32 = 0; doc < windowSize; doc += 4) {
+    const lanes = i32x4.bitmask(i32x4.gt_s(v128.load(accumulators + (doc << 2)), below));
+    if (!lanes) continue;
+    store<u32>(end, doc);
+    end += (lanes & 1) << 2;
+    store<u32>(end, doc + 1);
+    end += ((lanes >> 1) & 1) << 2;
+    store<u32>(end, doc + 2);
+    end += ((lanes >> 2) & 1) << 2;
+    store<u32>(end, doc + 3);
+    end += (lanes >> 3) << 2;
+  }
+  return end;
+}
+
+/** The counts stand where documents would that there are not. */
+function raisedLimit(request: usize, docs: usize, end: usize, limit: u32): u32 {
+  const k = load<u32>(request, K);
+  const windowSize = load<u32>(request, WINDOW_SIZE);
+  const numDocs = <u32>(end - docs) >> 2;
+  if (numDocs < 2 * k + WORTH_RAISING || numDocs + MAX_STEPS > windowSize) return limit;
+  const scores = windowSize << 2;
+  let best: u32 = 0;
+  for (let at = docs; at < end; at += 4) best = max(best, load<u32>(at + scores));
+  const counts = docs + ((windowSize - MAX_STEPS) << 2);
+  const shift = <u32>max<i32>(0, 1 + clz<i32>(MAX_STEPS) - clz<i32>(best));
+  memory.fill(counts, 0, MAX_STEPS << 2);
+  for (let at = docs; at < end; at += 4) {
+    const count = counts + ((load<u32>(at + scores) >> shift) << 2);
+    store<u32>(count, load<u32>(count) + 1);
+  }
+  let step = MAX_STEPS - 1;
+  let reached = load<u32>(counts + (step << 2));
+  while (reached < k && step > 0) reached += load<u32>(counts + (--step << 2));
+  return max(limit, step << shift);
+}
+
+/** As `lookUp` drops, without looking anything up. */
+function dropBelow(docs: usize, end: usize, windowSize: u32, gate: u32): usize {
+  const scores = windowSize << 2;
+  let kept = docs;
+  for (let at = docs; at < end; at += 4) {
+    const doc = load<u32>(at);
+    const score = load<u32>(at + scores);
+    store<u32>(kept, doc);
+    store<u32>(kept + scores, score);
+    kept += (<u32>(score >= gate)) << 2;
+  }
+  return kept;
 }
 
 /** How many terms, the rare ones among them, are added and not looked up. */
@@ -235,6 +301,10 @@ function addRare(term: usize, window: u32, windowSize: u32, gate: u32, accumulat
     : addLongGaps(term, window, windowSize, gate, accumulators, end);
 }
 
+/**
+ * A sum steps over the gate if before < gate ≤ before + product: one comparison of unsigned numbers, since gate − 1 − before
+ * is huge where the gate is behind already.
+ */
 function addShortGaps(term: usize, window: u32, windowSize: u32, gate: u32, accumulators: usize, end: usize): usize {
   const starts: usize = load<u32>(term, STARTS) + (window << 2);
   const first = load<u32>(starts);
@@ -250,9 +320,9 @@ function addShortGaps(term: usize, window: u32, windowSize: u32, gate: u32, accu
     const entry = <u32>load<u16>(at);
     position = (position + ((entry & 255) << 2)) & mask;
     const before = load<u32>(accumulators + position);
-    const after = before + weight * (entry >> 8);
-    store<u32>(accumulators + position, after);
-    if (after >= gate && before < gate && end < full) {
+    const product = weight * (entry >> 8);
+    store<u32>(accumulators + position, before + product);
+    if (gate - 1 - before < product && end < full) {
       store<u32>(end, <u32>position >> 2);
       end += 4;
     }
@@ -274,9 +344,9 @@ function addLongGaps(term: usize, window: u32, windowSize: u32, gate: u32, accum
   for (let at = stream + first * 3; at < stop; at += 3) {
     position = (position + ((<u32>load<u16>(at)) << 2)) & mask;
     const before = load<u32>(accumulators + position);
-    const after = before + weight * <u32>load<u8>(at, 2);
-    store<u32>(accumulators + position, after);
-    if (after >= gate && before < gate && end < full) {
+    const product = weight * <u32>load<u8>(at, 2);
+    store<u32>(accumulators + position, before + product);
+    if (gate - 1 - before < product && end < full) {
       store<u32>(end, <u32>position >> 2);
       end += 4;
     }
@@ -302,9 +372,9 @@ function addDense(request: usize, term: usize, window: u32, gate: u32, accumulat
     for (; bits; bits &= bits - 1) {
       const at = first + ((<u32>ctz<u64>(bits)) << 2);
       const before = load<u32>(at);
-      const after = before + weight * <u32>load<u8>(code++);
-      store<u32>(at, after);
-      if (after >= gate && before < gate && end < full) {
+      const product = weight * <u32>load<u8>(code++);
+      store<u32>(at, before + product);
+      if (gate - 1 - before < product && end < full) {
         store<u32>(end, <u32>(at - accumulators) >> 2);
         end += 4;
       }

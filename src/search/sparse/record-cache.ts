@@ -49,8 +49,9 @@ export class RecordCache {
       throw new IndexFormatError(
         `${source.label}: byte ${row.offset}: expected ${row.bytes} bytes, got ${content.length}`,
       );
+    const address = this.#memory.place(content); // may throw: the memory is full
     this.#bytes += row.bytes;
-    return { address: this.#memory.place(content), bytes: row.bytes };
+    return { address, bytes: row.bytes };
   }
 
   #drop(name: string, { address, bytes }: Cached): void {

@@ -76,11 +76,23 @@ export function scoresAtRanks(
   const reaching = new Uint32Array(MAX_CODE + 1);
   const scores = ranks.map(() => 0);
   for (let i = 0; i < weights.length; i++) {
-    reaching.fill(0);
-    for (const { rows } of queries) countReaching(rows[i], reaching);
-    for (let j = 0; j < ranks.length; j++) scores[j] = Math.max(scores[j], weights[i] * codeAtRank(reaching, ranks[j]));
+    const codeAt = queries.length === 1 ? codesOfRow(queries[0].rows[i]) : codesOfRows(queries, i, reaching);
+    for (let j = 0; j < ranks.length; j++) scores[j] = Math.max(scores[j], weights[i] * codeAt(ranks[j]));
   }
   return scores;
+}
+
+/** The largest code that so many documents reach, 0 if there is none: of one row it stands there. */
+function codesOfRow(row: TermRow | undefined): (rank: number) => number {
+  if (!row) return () => 0;
+  return (rank) => (rank <= 1 ? row.max : (row.kth[KTH_RANKS.findIndex((kept) => rank <= kept)] ?? 0));
+}
+
+/** The same of one term's rows in all segments. `reaching` is memory for the counts. */
+function codesOfRows(queries: readonly SegmentQuery[], i: number, reaching: Uint32Array): (rank: number) => number {
+  reaching.fill(0);
+  for (const { rows } of queries) countReaching(rows[i], reaching);
+  return (rank) => codeAtRank(reaching, rank);
 }
 
 /** Adds the documents that a row is known to have, each at the highest code that it reaches for certain. */

@@ -97,6 +97,24 @@ describe('searching', () => {
     );
   });
 
+  it.each(WAYS)('%o is exact where hundreds of documents of one window are within reach', (way) => {
+    // Rare, frequent and very frequent terms with codes that vary: a low limit lets most documents through at first.
+    const code = (doc: number, term: number): number => 1 + (((doc * 2654435761 + term * 40503) >>> 7) % 200);
+    const has = (doc: number, term: number): boolean => (doc * 7919 + term * 104729) % (1 + term) === 0;
+    const documents = Array.from({ length: 5000 }, (_, doc) =>
+      document(
+        Object.fromEntries([0, 1, 2, 3, 5, 12, 25, 40].filter((t) => has(doc, t)).map((t) => [t, code(doc, t)])),
+      ),
+    );
+    const query = sparseVector([0, 1, 2, 3, 5, 12, 25, 40], [0.3, 0.5, 0.6, 1, 1.5, 2, 2.5, 3]);
+    const searcher = new SparseSearcher({ scale: 1, ...way });
+    searcher.setSegments([searchSegment('a', documents, { windowSize: 8192 })]);
+    for (const k of [1, 10, 100, 1000]) {
+      const expected = exhaustiveTopK(documents, quantiseQuery(query), { k, isPermitted: () => true });
+      expect(plain(searcher.searchIntegers(query, { k }))).toEqual(plain(expected));
+    }
+  });
+
   it('finds 10,000 documents, and as many of 30,000 that tie as are asked for, from the front', () => {
     const tied = Array.from({ length: 30_000 }, () => document({ 5: 7 }));
     const searcher = searcherOf([searchSegment('a', tied, { windowSize: 8192 })]);
