@@ -1,24 +1,25 @@
 /**
  * Is the search exact? Every way to search, against exhaustive scoring that shares no code with the index: document
- * numbers and integer scores of 1,000 queries for k = 10, 100 and 1000 on 200,000 synthetic documents.
+ * numbers and integer scores of 1,000 queries for k = 10, 100 and 1000 on 200,000 synthetic documents, or on the vectors
+ * that `lzero encode` wrote of a collection.
  *
  *     npx tsx runs/exactness.ts [--docs 200000] [--queries 1000] [--seed 1]
+ *     npx tsx runs/exactness.ts --vectors vectors.jsonl --collection FOLDER --model FOLDER [--queries 1000]
  *
  * Prints the number of lists that differ, and ends with 1 if there is any.
  */
 import { parseArgs } from 'node:util';
-import {
-  bitmapOf,
-  buildSegments,
-  codesOf,
-  type PlainLists,
-  plainLists,
-  SCALE,
-  scoreAll,
-} from '../bench/lib/sparse-index.ts';
-import { type SyntheticCollection, syntheticCollection } from '../bench/lib/synthetic.ts';
+import { type RealCollection, realCollection } from '../bench/lib/real-collection.ts';
+import { bitmapOf, buildSegments, type PlainLists, plainLists, scoreAll } from '../bench/lib/sparse-index.ts';
+import { LARGEST_WEIGHT, syntheticCollection } from '../bench/lib/synthetic.ts';
 import type { SparseVector } from '../src/core/index.ts';
-import { type IntegerTopK, quantiseQuery, SparseSearcher, type SparseSearcherOptions } from '../src/search/index.ts';
+import {
+  type IntegerTopK,
+  quantiseQuery,
+  quantiseWeights,
+  SparseSearcher,
+  type SparseSearcherOptions,
+} from '../src/search/index.ts';
 
 const KS = [10, 100, 1000];
 
@@ -27,13 +28,13 @@ type Way = {
   readonly options: Omit<SparseSearcherOptions, 'scale'>;
   readonly numSegments: number;
   readonly isDeleted?: (doc: number) => boolean;
-  readonly isPermitted?: (doc: number) => boolean;
+  readonly isPermitted?: (doc: number, numDocs: number) => boolean;
 };
 
 const oneInTwenty = (doc: number): boolean => (doc * 2654435761) % 4294967296 < 4294967296 / 20;
 const oneInThree = (doc: number): boolean => doc % 3 === 0;
 /** Only in the middle of the collection, so that whole windows have no permitted document. */
-const oneStretch = (doc: number): boolean => doc >= 100_000 && doc < 110_000;
+const oneStretch = (doc: number, numDocs: number): boolean => doc >= 0.5 * numDocs && doc < 0.55 * numDocs;
 
 const WAYS: readonly Way[] = [
   { name: 'WebAssembly', options: {}, numSegments: 1 },
@@ -80,18 +81,18 @@ const answers = new Map<string, readonly IntegerTopK[]>();
 /** The right answers to all queries; ways that allow the same documents share them. */
 function answersFor(
   { isDeleted, isPermitted }: Way,
-  { queries }: SyntheticCollection,
+  { queries, numDocs }: RealCollection,
   lists: PlainLists,
 ): readonly IntegerTopK[] {
   const key = `${isDeleted?.name} ${isPermitted?.name}`;
-  const isAllowed = (doc: number): boolean => !isDeleted?.(doc) && (isPermitted?.(doc) ?? true);
+  const isAllowed = (doc: number): boolean => !isDeleted?.(doc) && (isPermitted?.(doc, numDocs) ?? true);
   const found = answers.get(key) ?? queries.map((query) => exhaustive(lists, query, isAllowed));
   answers.set(key, found);
   return found;
 }
 
 type Given = {
-  readonly collection: SyntheticCollection;
+  readonly collection: RealCollection;
   readonly codes: Uint8Array;
   readonly lists: PlainLists;
 };
@@ -100,7 +101,7 @@ type Given = {
 function countMismatches(way: Way, { collection, codes, lists }: Given): number[] {
   const { isPermitted } = way;
   const segments = buildSegments(collection, codes, way);
-  const searcher = new SparseSearcher({ scale: SCALE, ...way.options });
+  const searcher = new SparseSearcher({ scale: collection.largestWeight / 255, ...way.options });
   searcher.setSegments(segments);
   let first = 0;
   const filter =
@@ -108,7 +109,7 @@ function countMismatches(way: Way, { collection, codes, lists }: Given): number[
     segments.map(({ numDocs }) => {
       const base = first;
       first += numDocs;
-      return bitmapOf(numDocs, (doc) => isPermitted(base + doc));
+      return bitmapOf(numDocs, (doc) => isPermitted(base + doc, collection.numDocs));
     });
   const expected = answersFor(way, collection, lists);
   return KS.map((k) => {
@@ -123,14 +124,23 @@ const { values } = parseArgs({
     docs: { type: 'string', default: '200000' },
     queries: { type: 'string', default: '1000' },
     seed: { type: 'string', default: '1' },
+    vectors: { type: 'string' },
+    collection: { type: 'string' },
+    model: { type: 'string' },
   },
 });
-const collection = syntheticCollection({
-  numDocs: Number(values.docs),
-  numQueries: Number(values.queries),
-  seed: Number(values.seed),
-});
-const codes = codesOf(collection);
+
+async function givenCollection(): Promise<RealCollection> {
+  const { docs, queries, seed, vectors, collection, model } = values;
+  const numQueries = Number(queries);
+  if (vectors && collection && model) return await realCollection({ vectors, collection, model, numQueries });
+  const drawn = syntheticCollection({ numDocs: Number(docs), numQueries, seed: Number(seed) });
+  return { ...drawn, largestWeight: LARGEST_WEIGHT };
+}
+
+const collection = await givenCollection();
+const codes = new Uint8Array(collection.weights.length);
+quantiseWeights(collection.weights, collection.largestWeight / 255, codes);
 const lists = plainLists(collection, codes);
 console.log(
   `${collection.numDocs} documents, ${collection.terms.length} postings, ${collection.queries.length} queries`,

@@ -7,59 +7,18 @@
  * Synthetic vectors (bench/lib/synthetic.ts), or those that `lzero encode` wrote, with the collection's own queries
  * weighted by its IDF. The right answers are found by scoring every document.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { z } from 'zod';
-import { type SparseVector, sparseVector } from '../../src/core/index.ts';
-import { documentTexts, readDocuments, readQueries, readVectors } from '../../src/data/index.ts';
+import type { SparseVector } from '../../src/core/index.ts';
 import { quantiseWeights } from '../../src/search/index.ts';
-import { createTokenizer, encodeQuery, IdfCounter } from '../../src/text/index.ts';
+import { offsetsOf, realCollection } from './real-collection.ts';
 import { type Answer, MAX_WEIGHT, type Vectors, writeAnswers, writeVectors } from './search-files.ts';
 import { plainLists, scoreAll } from './sparse-index.ts';
-import { LARGEST_WEIGHT, type SyntheticCollection, syntheticCollection } from './synthetic.ts';
+import { LARGEST_WEIGHT, syntheticCollection } from './synthetic.ts';
 
 const MAX_K = 1000;
 
 const synthetic = z.object({ numDocs: z.number(), numQueries: z.number() });
 const real = z.object({ vectors: z.string(), collection: z.string(), model: z.string(), numQueries: z.number() });
-
-type Collection = SyntheticCollection & { readonly largestWeight: number };
-
-/** Vectors and queries that somebody's model made. */
-async function realCollection({ vectors, collection, model, numQueries }: z.infer<typeof real>): Promise<Collection> {
-  const tokenizer = await createTokenizer({
-    tokenizerJson: readFileSync(join(model, 'tokenizer.json'), 'utf8'),
-    label: model,
-  });
-  const idf = new IdfCounter(tokenizer);
-  for await (const { text } of documentTexts(readDocuments(collection))) idf.add(text);
-  const documents: SparseVector[] = [];
-  const idOf = (token: string): number => {
-    const id = tokenizer.vocabulary.idOf(token);
-    if (id === undefined) throw new Error(`${vectors}: the token ${token} is not in the vocabulary of ${model}`);
-    return id;
-  };
-  for await (const { tokens, weights } of readVectors(vectors)) documents.push(sparseVector(tokens.map(idOf), weights));
-  const queries: SparseVector[] = [];
-  const querySide = { tokenizer, idf: idf.table() };
-  for await (const { text } of readQueries(collection))
-    if (queries.length < numQueries) queries.push(encodeQuery(querySide, text).vector);
-  const offsets = offsetsOf(documents);
-  const all = {
-    terms: Uint16Array.from(documents.flatMap(({ terms }) => [...terms])),
-    weights: Float32Array.from(documents.flatMap(({ weights }) => [...weights])),
-  };
-  const largestWeight = all.weights.reduce((largest, weight) => Math.max(largest, weight), 0);
-  return { numDocs: documents.length, offsets, ...all, queries, largestWeight };
-}
-
-function offsetsOf(vectors: readonly SparseVector[]): Uint32Array {
-  const offsets = new Uint32Array(vectors.length + 1);
-  vectors.forEach(({ terms }, i) => {
-    offsets[i + 1] = offsets[i] + terms.length;
-  });
-  return offsets;
-}
 
 /** Query weights as whole numbers from 1 to 255, the largest of each query 255. */
 function queryCodes(queries: readonly SparseVector[]): Vectors {
