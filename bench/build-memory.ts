@@ -51,7 +51,7 @@ function peakMb(): number {
 
 const folder = mkdtempSync(join(tmpdir(), 'lzero-build-memory-'));
 try {
-  const where = circumstances();
+  const where = await circumstances();
   console.log(describe(where));
   const index = await createIndex(join(folder, 'index'));
   const started = performance.now();

@@ -4,6 +4,9 @@
  * against one, one document in twenty deleted, two threads against one, and growth with the collection.
  *
  *     npx tsx bench/search.ts [--docs 1000000] [--small 200000] [--queries 200] [--rounds 5] [--json results.json]
+ *     npx tsx bench/search.ts --vectors vectors.jsonl --collection FOLDER --model FOLDER [--queries 200] [--rounds 5]
+ *
+ * The second form takes what `lzero encode` wrote; the bars, which are for a million documents, do not hold there.
  *
  * Contenders take turns, some queries each, until all queries are answered by all: a round, which gives one ratio. Shown
  * are median, least and largest of the rounds. One million documents need 12 GB. The bars are those of docs/DESIGN.md.
@@ -20,6 +23,7 @@ import {
   type SparseSearcherOptions,
 } from '../src/search/index.ts';
 import { circumstances, describe } from './lib/machine.ts';
+import { givenCollection, type RealCollection } from './lib/real-collection.ts';
 import { atLeast, atMost, type Claim, type Part, printPart, type Row, writeResults } from './lib/report.ts';
 import { SearchWorkers } from './lib/search-workers.ts';
 import {
@@ -33,14 +37,14 @@ import {
   TermAtATime,
 } from './lib/sparse-index.ts';
 import { median, spread } from './lib/statistics.ts';
-import { type SyntheticCollection, syntheticCollection } from './lib/synthetic.ts';
+import { syntheticCollection } from './lib/synthetic.ts';
 
 const KS = [10, 100, 1000] as const;
 /** How many times faster than term-at-a-time, for each k. */
 const BARS = { 10: 20, 100: 12, 1000: 7 } as const;
 const WARM_UP_QUERIES = 200;
 /** A contender's turn: short, so that what disturbs the machine falls on all, but not so short that caches are cold. */
-const TURN_QUERIES = 20;
+const TURN_QUERIES = 100;
 const US = 1000;
 const MB = 1e6;
 
@@ -53,6 +57,9 @@ const { values } = parseArgs({
     queries: { type: 'string', default: '200' },
     rounds: { type: 'string', default: '5' },
     json: { type: 'string' },
+    vectors: { type: 'string' },
+    collection: { type: 'string' },
+    model: { type: 'string' },
   },
 });
 const numRounds = Number(values.rounds);
@@ -70,7 +77,7 @@ function contender(
   segments: readonly SearchSegment[],
   { queries, ...options }: Omit<SparseSearcherOptions, 'scale'> & { readonly queries: readonly SparseVector[] },
 ) {
-  const searcher = new SparseSearcher({ scale: SCALE, ...options });
+  const searcher = new SparseSearcher({ scale: SCALE, ...options }); // integer scores do not depend on it
   const start = performance.now();
   searcher.setSegments(segments);
   const openMs = performance.now() - start;
@@ -125,16 +132,17 @@ const above = (bar: number) => (name: string, ratio: number) => atLeast(name, ra
 
 const parts: Part[] = [];
 
-function report(part: Part): void {
+function report({ claims, ...found }: Part): void {
+  const part = { ...found, claims: values.vectors ? [] : claims };
   parts.push(part);
   printPart(part);
 }
 
-function build(collection: SyntheticCollection): { bytes: Uint8Array; codes: Uint8Array } {
+function build(collection: RealCollection): { bytes: Uint8Array; codes: Uint8Array } {
   const { numDocs, weights } = collection;
   const before = process.cpuUsage();
   const codes = new Uint8Array(weights.length);
-  quantiseWeights(weights, SCALE, codes);
+  quantiseWeights(weights, collection.largestWeight / 255, codes);
   const bytes = buildSegment(collection, codes, { from: 0, to: numDocs });
   const { user, system } = process.cpuUsage(before);
   const speed = weights.length / (user + system);
@@ -172,7 +180,7 @@ async function compareWorkers(segment: SearchSegment, queries: readonly SparseVe
 
 const where = await circumstances();
 console.log(describe(where));
-const collection = syntheticCollection({ numDocs: Number(values.docs), numQueries });
+const collection = await givenCollection(values);
 const { queries } = collection;
 const { bytes, codes } = build(collection);
 
@@ -222,10 +230,12 @@ for (const k of KS) {
   report({ title: `Searching, k = ${k}`, ...bars });
 }
 
-const few = syntheticCollection({ numDocs: Number(values.small), numQueries });
-const small = contender('small', buildSegments(few, codesOf(few), { numSegments: 1 }), { queries: few.queries });
-const growth = judge(measure([small, { ...resident, name: 'large' }], 10), [[['large', 'small'], below(4.7)]]);
-report({ title: `Growth from ${few.numDocs} to ${collection.numDocs} documents, k = 10`, ...growth });
+if (!values.vectors) {
+  const few = syntheticCollection({ numDocs: Number(values.small), numQueries });
+  const small = contender('small', buildSegments(few, codesOf(few), { numSegments: 1 }), { queries: few.queries });
+  const growth = judge(measure([small, { ...resident, name: 'large' }], 10), [[['large', 'small'], below(4.7)]]);
+  report({ title: `Growth from ${few.numDocs} to ${collection.numDocs} documents, k = 10`, ...growth });
+}
 
 source.close();
 rmSync(folder, { recursive: true });

@@ -9,9 +9,8 @@
  * Prints the number of lists that differ, and ends with 1 if there is any.
  */
 import { parseArgs } from 'node:util';
-import { type RealCollection, realCollection } from '../bench/lib/real-collection.ts';
+import { givenCollection, type RealCollection } from '../bench/lib/real-collection.ts';
 import { bitmapOf, buildSegments, type PlainLists, plainLists, scoreAll } from '../bench/lib/sparse-index.ts';
-import { LARGEST_WEIGHT, syntheticCollection } from '../bench/lib/synthetic.ts';
 import type { SparseVector } from '../src/core/index.ts';
 import {
   type IntegerTopK,
@@ -130,15 +129,7 @@ const { values } = parseArgs({
   },
 });
 
-async function givenCollection(): Promise<RealCollection> {
-  const { docs, queries, seed, vectors, collection, model } = values;
-  const numQueries = Number(queries);
-  if (vectors && collection && model) return await realCollection({ vectors, collection, model, numQueries });
-  const drawn = syntheticCollection({ numDocs: Number(docs), numQueries, seed: Number(seed) });
-  return { ...drawn, largestWeight: LARGEST_WEIGHT };
-}
-
-const collection = await givenCollection();
+const collection = await givenCollection(values);
 const codes = new Uint8Array(collection.weights.length);
 quantiseWeights(collection.weights, collection.largestWeight / 255, codes);
 const lists = plainLists(collection, codes);

@@ -1,10 +1,10 @@
-/** Vectors and queries that a real model made, in the form of synthetic ones. */
+/** Vectors and queries that a real model made, in the form of synthetic ones; and which of the two a command line asks for. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type SparseVector, sparseVector } from '../../src/core/index.ts';
 import { documentTexts, readDocuments, readQueries, readVectors } from '../../src/data/index.ts';
 import { createTokenizer, encodeQuery, IdfCounter } from '../../src/text/index.ts';
-import type { SyntheticCollection } from './synthetic.ts';
+import { LARGEST_WEIGHT, type SyntheticCollection, syntheticCollection } from './synthetic.ts';
 
 /** Where they are. */
 export type RealVectors = {
@@ -19,6 +19,22 @@ export type RealVectors = {
 
 /** A collection that a model encoded. */
 export type RealCollection = SyntheticCollection & { readonly largestWeight: number };
+
+/** What a command line says: a number of documents to draw, or where vectors are. */
+export type CollectionOptions = Partial<Record<'vectors' | 'collection' | 'model', string>> & {
+  readonly docs: string;
+  readonly queries: string;
+  readonly seed?: string;
+};
+
+/** The real collection where the options name one, else a synthetic one. */
+export async function givenCollection(options: CollectionOptions): Promise<RealCollection> {
+  const { docs, queries, seed = '1', vectors, collection, model } = options;
+  const numQueries = Number(queries);
+  if (vectors && collection && model) return await realCollection({ vectors, collection, model, numQueries });
+  const drawn = syntheticCollection({ numDocs: Number(docs), numQueries, seed: Number(seed) });
+  return { ...drawn, largestWeight: LARGEST_WEIGHT };
+}
 
 /** Vectors and queries that somebody's model made. */
 export async function realCollection({ vectors, collection, model, numQueries }: RealVectors): Promise<RealCollection> {
