@@ -36,6 +36,7 @@ async function add(context: CliContext, { folder, input, options }: Addition): P
   try {
     const index = await openIndex(folder, { model, writer: { logger: context.logger } });
     try {
+      await index.startWriting(); // before it is decided what has changed
       const source = await openSource(input, options, { index, model, signal: context.signal, skipKnown: false });
       const job = { index, source };
       await reportIndexJob(context, job, await runIndexJob(context, job));
@@ -52,7 +53,7 @@ async function modelFor(folder: string, options: AddCommandOptions): Promise<Mod
   if (options.model === EMBEDDED_MODEL) return await loadModel();
   if (options.model !== undefined) return await modelFrom(options);
   return await withIndex(folder, { mode: 'lean' }, async (index) => {
-    if (options.vectors === undefined) return await modelOf(index);
+    if (options.vectors === undefined) return await modelOf(index, options.precision);
     refuseUnnamed(index);
     return undefined;
   });

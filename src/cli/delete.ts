@@ -27,7 +27,8 @@ type Deletion = { readonly ids: readonly string[]; readonly dryRun: boolean };
 async function deleteDocuments({ stdout, logger, options }: CliContext, folder: string, what: Deletion): Promise<void> {
   const { dryRun } = what;
   const ids = [...new Set(what.ids)];
-  await withIndex(folder, { mode: 'lean' }, async (index) => {
+  await withIndex(folder, { mode: 'lean', writer: { logger } }, async (index) => {
+    if (!dryRun) await index.startWriting(); // what a killed `add` has logged can be deleted too
     const unknown = ids.filter((id) => !index.has(id) && index.partsOf(id).length === 0);
     const known = ids.filter((id) => !unknown.includes(id));
     if (known.length === 0)

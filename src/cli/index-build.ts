@@ -40,13 +40,14 @@ export type BuildIdentity = Readonly<Record<string, UserState>>;
 
 /** What must be the same for a build to go on. `--skip-bad` may change: what is done is the same with it and without. */
 export async function buildIdentity({ input, options, model }: Build): Promise<BuildIdentity> {
-  const { vectors, chunk, overlap, format, baseUrl, fields = {}, storeVectors = false } = options;
+  const { output, vectors, chunk, overlap, format, baseUrl, fields = {}, storeVectors = false } = options;
   const { bm25 = false, k1, b, stopWords = true, maxWeight } = options;
   return {
     version: packageVersion(),
-    input: input === undefined ? null : await inputIdentity(input),
-    vectors: vectors === undefined ? null : await inputIdentity(vectors),
+    input: input === undefined ? null : await inputIdentity(input, output),
+    vectors: vectors === undefined ? null : await inputIdentity(vectors, output),
     model: model ? await model.identity() : null,
+    precision: model ? model.precision : null,
     chunk: chunk ?? null,
     overlap: overlap ?? null,
     format: format ?? null,
@@ -58,12 +59,15 @@ export async function buildIdentity({ input, options, model }: Build): Promise<B
   };
 }
 
-/** Pages are compared one by one, by their content; of other inputs the file must be as it was. */
-async function inputIdentity(input: string): Promise<UserState> {
+/**
+ * Pages are compared one by one, by their content; of other inputs the file must be as it was. It is named by the way to
+ * it from the index: another folder of the same name, seen from another place, is another.
+ */
+async function inputIdentity(input: string, output: string): Promise<UserState> {
   if (input === '-') return input;
   const file = await inputFile(input);
   const { sizeBytes, modifiedMs } = await fileIdentity(file);
-  const name = relative('', file);
+  const name = relative(output, file);
   return (await isPageFolder(input)) ? name : { name, sizeBytes, modifiedMs };
 }
 
@@ -90,6 +94,18 @@ export async function judgeFolder({ input, options }: Build, identity: BuildIden
   if (force || found.isBlank || (found.numDocs === 0 && !found.finished)) return 'replace';
   if (changed?.length === 0 && isPages) return 'go-on';
   throw inTheWay(output, { isUnfinished: !found.finished, changed: changed ?? [] });
+}
+
+/** Whether a replacement that an earlier call has left is one of the same, and can be gone on with. */
+export async function isSameBuild(folder: string, identity: BuildIdentity): Promise<boolean> {
+  if (!(await exists(join(folder, 'manifest.json')))) return false;
+  try {
+    const { job } = await lookInto(folder);
+    return job !== undefined && changedSettings(job, identity).length === 0;
+  } catch (error) {
+    if (error instanceof IndexFormatError) return false; // damaged
+    throw error;
+  }
 }
 
 type FoundBuild = {

@@ -1,9 +1,10 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hitsOf, lzero, lzeroJson, lzeroUntil, Scratch } from '../../test/cli/index-commands.ts';
 import { goldenFolder } from '../../test/golden/model/fixtures.ts';
 import { InterruptedError } from '../core/index.ts';
+import { type Hit, openIndex } from '../engines/index.ts';
 import { acquireLock } from '../files/index.ts';
 
 const DOCUMENTS = [
@@ -110,6 +111,38 @@ describe('lzero index, of documents', () => {
     expect(await lzeroJson('index', corpus, '-o', index, '--skip-bad')).toMatchObject({ documents: 3, bad: 1 });
   });
 
+  it.each(['a line', 'a page'])('takes a declared field of a wrong type for %s that is bad', async (kind) => {
+    const isPage = kind === 'a page';
+    const bad = isPage
+      ? scratch.write('docs/bad.md', '---\nyear: soon\n---\n# Soon\n')
+      : scratch.writeLines('corpus.jsonl', [...DOCUMENTS, { _id: 'soon', text: 'soon', fields: { year: 'soon' } }]);
+    if (isPage) scratch.write('docs/good.md', '---\nyear: 2020\n---\n# Flour and water\n');
+    const argv = ['index', isPage ? scratch.path('docs') : corpus, '-o', index, '--fields', 'year:number'];
+    const { exitCode, stderr } = await lzero(...argv);
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(/field "year": expected a number, got "soon"\nhint: .*--skip-bad/),
+    ]);
+    expect(stderr).toContain(isPage ? `${bad}: ` : `${bad}:4: `);
+    expect(await lzeroJson(...argv, '--skip-bad')).toMatchObject({ documents: isPage ? 1 : 3, bad: 1 });
+    expect(await ids('flour')).toEqual([isPage ? 'good.md' : 'bread']);
+  });
+
+  it('refuses a document that is called like a part of another, also when it is asked again', async () => {
+    const long = 'Some sentence of filler words.\n\n'.repeat(60);
+    scratch.writeLines('corpus.jsonl', [
+      { _id: 'a', text: long },
+      ...Array.from({ length: 600 }, (_, i) => ({ _id: `d${i}`, text: 'tide' })),
+      { _id: 'a#0', text: 'moon' },
+    ]);
+    for (const _ of ['first', 'again'])
+      expect(await lzero('index', corpus, '-o', index, '--chunk', '64')).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringContaining('"a#0" is the id of a part of "a" and of a document'),
+      });
+    expect(await ids('moon')).toEqual([]);
+  });
+
   it('begins anew where the failed run before had added nothing', async () => {
     writeFileSync(corpus, 'not json\n');
     expect((await lzero('index', corpus, '-o', index)).exitCode).toBe(1);
@@ -128,6 +161,24 @@ describe('lzero index, where something is in the way', () => {
     scratch.writeLines('corpus.jsonl', DOCUMENTS.slice(0, 1));
     expect((await lzeroJson('index', corpus, '-o', index, '--force')).documents).toBe(1);
     expect((await lzeroJson('index', corpus, '-o', index, '--force', ...OTHER_MODEL)).documents).toBe(1);
+  });
+
+  it('forced, keeps the old index until the new one is whole, and a failure leaves it', async () => {
+    await lzeroJson('index', corpus, '-o', index);
+    const open = await openIndex(index);
+    const found = async () => (await open.search('flour chain walrus')).hits.map(({ id }) => id);
+    const old = await found();
+    scratch.writeLines('corpus.jsonl', [{ _id: 'walrus', text: 'a walrus' }]);
+    appendFileSync(corpus, 'not json\n');
+    expect((await lzero('index', corpus, '-o', index, '--force')).exitCode).toBe(1);
+    expect([await ids('flour'), await open.refresh(), await found()]).toEqual([['bread'], false, old]);
+    expect((await lzeroJson('index', corpus, '-o', index, '--force', '--skip-bad')).documents).toBe(1);
+    expect(await ids('flour chain walrus')).toEqual(['walrus']);
+    expect(await found()).toEqual(old);
+    expect([await open.refresh(), await found()]).toEqual([true, ['walrus']]);
+    await open.close();
+    expect(readdirSync(index)).not.toContain('replacement');
+    expect(await lzeroJson('verify', index)).toMatchObject({ ok: true, numDocs: 1 });
   });
 
   it('forced, replaces a damaged index', async () => {
@@ -219,7 +270,10 @@ describe('lzero index, interrupted', () => {
       Array.from({ length: NUM_DOCS }, (_, i) => documentOf(i)),
     );
     await lzeroUntil(stopAfter(2), 'index', corpus, '-o', index, '--force');
-    expect((await lzeroJson('index', corpus, '-o', index, '--force')).added).toBeLessThan(NUM_DOCS);
+    expect(await ids('flour')).toEqual(['bread']); // the old one is still there
+    const again = await lzeroJson('index', corpus, '-o', index, '--force');
+    expect(again.added).toBeLessThan(NUM_DOCS);
+    expect(again.documents).toBe(NUM_DOCS);
   });
 });
 
@@ -295,6 +349,49 @@ describe('lzero index, of pages', () => {
     expect(await ids('giraffe')).toEqual([]);
     expect(await ids('elephant')).toEqual(['notes.txt']);
     expect(await ids('install program')).toEqual([]);
+  });
+
+  it('forgets only pages that were its own: another folder that was added stays', async () => {
+    await run();
+    scratch.write('blog/monday.md', '# A walrus on Monday');
+    await lzeroJson('add', index, scratch.path('blog'));
+    rmSync(scratch.path('docs/setup.md'));
+    expect(await run()).toMatchObject({ removed: 1, documents: 3 });
+    expect([await ids('walrus'), await ids('install')]).toEqual([['monday.md'], []]);
+    expect((await lzeroJson('add', index, scratch.path('blog'))).pages).toEqual({ changed: 0, unchanged: 1 });
+  });
+
+  it('says so where a page takes the place of one of the same path from another folder', async () => {
+    await run();
+    scratch.write('blog/notes.txt', 'Notes about a walrus.');
+    const { stderr } = await lzero('add', index, scratch.path('blog'));
+    expect(stderr).toContain('1 took the place of pages of the same path that came from another folder');
+    expect([await ids('walrus'), await ids('giraffe')]).toEqual([['notes.txt'], []]);
+    expect((await run()).pages).toEqual({ changed: 1, unchanged: 2 }); // the last one called has it
+    expect([await ids('walrus'), await ids('giraffe')]).toEqual([[], ['notes.txt']]);
+  });
+
+  it('keeps pages whole where it is stopped by a bad one', async () => {
+    const paragraphs = (word: string) =>
+      Array.from({ length: 6 }, (_, i) => `Paragraph ${i} ${`${word} words `.repeat(30)}`).join('\n\n');
+    scratch.write('docs/a.txt', paragraphs('walrus'));
+    await run('--chunk', '64');
+    const before = await hitsOf(index, 'walrus', '--parts');
+    expect(before.length).toBeGreaterThan(3);
+    scratch.write('docs/a.txt', 'A short page about a narwhal.');
+    scratch.write('docs/b.txt', 'not text: \0');
+    expect((await lzero('index', scratch.path('docs'), '-o', index, '--chunk', '64')).exitCode).toBe(1);
+    expect(await hitsOf(index, 'walrus', '--parts')).toEqual(before);
+    await run('--chunk', '64', '--skip-bad');
+    expect([await ids('walrus'), await ids('narwhal')]).toEqual([[], ['a.txt']]);
+  });
+
+  it('shows the fields of a page as it has them, and none of our own', async () => {
+    scratch.write('docs/setup.md', '---\nlang: en\n---\n# Setting up\n');
+    await run();
+    const { hits } = await lzeroJson('search', index, 'setting giraffe');
+    const fields = new Map(hits.map(({ id, fields }: Hit) => [id, fields]));
+    expect([fields.get('setup.md'), fields.get('notes.txt')]).toEqual([{ lang: 'en' }, undefined]);
   });
 
   it('drops the parts that a shorter page does not have any more', async () => {

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { InterruptedError, UsageError } from '../core/index.ts';
 import { countLines, isPageFolder } from '../data/index.ts';
 import { type CreateIndexOptions, createIndex, type Index, openIndex } from '../engines/index.ts';
-import { removeStore } from '../store/index.ts';
+import { beginReplacement } from '../store/index.ts';
 import type { CliContext } from './context.ts';
 import { formatCount } from './format.ts';
 import {
@@ -12,10 +12,19 @@ import {
   type BuildOptions,
   buildIdentity,
   buildStates,
+  isSameBuild,
   judgeFolder,
 } from './index-build.ts';
-import { reportIndexJob, runIndexJob } from './index-job.ts';
-import { addSourceOptions, notNegative, parseFields, refuseTogether, share, UNNAMED_VECTORS } from './index-options.ts';
+import { type IndexJobSource, type IndexOutcome, reportIndexJob, runIndexJob } from './index-job.ts';
+import {
+  addSourceOptions,
+  notNegative,
+  parseFields,
+  refuseTogether,
+  share,
+  UNNAMED_VECTORS,
+  withIndex,
+} from './index-options.ts';
 import { checkSource, largestWeight, openSource } from './index-source.ts';
 import { addModelOptions, type ModelOptions, modelFrom, positiveNumber } from './model-options.ts';
 import { withExamples } from './program.ts';
@@ -37,7 +46,7 @@ export function indexCommand(context: CliContext): Command {
     .option('--fields <list>', 'fields to filter by, such as lang:keyword,year:number', parseFields)
     .option('--store-vectors', 'keep float weights too, for `search --exact`')
     .option('--max-weight <number>', 'largest weight that 8 bits hold (default: by the model)', positiveNumber)
-    .option('--force', 'replace an index that is there')
+    .option('--force', 'replace an index that is there; searches find it until the new one is whole')
     .action((input: string | undefined, options: IndexCommandOptions) => index(context, input, options));
   return withExamples(command, {
     'lzero index ./docs -o docs.index': 'a folder of pages; run again after changes: only those are encoded',
@@ -73,21 +82,53 @@ function checkOptions(options: IndexCommandOptions): void {
 }
 
 async function build(context: CliContext, asked: IndexBuild): Promise<void> {
+  const { output } = asked.options;
+  const identity = await buildIdentity(asked);
+  const verdict = await judgeFolder(asked, identity);
+  const filled =
+    verdict === 'replace'
+      ? await replace(context, asked, identity)
+      : await fill(context, asked, { identity, folder: output, isNew: verdict === 'create' });
+  await withIndex(output, { writer: { log: false, logger: context.logger } }, async (index) => {
+    await mergeAll(context, index);
+    await reportIndexJob(context, { ...filled.job, index }, filled.outcome);
+  });
+}
+
+/** Builds beside the index that is there, which stays what it is until the new one is whole. */
+async function replace(context: CliContext, asked: IndexBuild, identity: BuildIdentity): Promise<Filled> {
+  const replacement = beginReplacement(asked.options.output);
+  try {
+    const { folder } = replacement;
+    const isNew = !(await isSameBuild(folder, identity));
+    if (isNew) replacement.discard();
+    const filled = await fill(context, asked, { identity, folder, isNew });
+    await replacement.finish();
+    return filled;
+  } finally {
+    replacement.close();
+  }
+}
+
+type Place = { readonly identity: BuildIdentity; readonly folder: string; readonly isNew: boolean };
+type Filled = { readonly job: IndexJobSource; readonly outcome: IndexOutcome };
+
+async function fill(context: CliContext, asked: IndexBuild, place: Place): Promise<Filled> {
   const { input, options, model } = asked;
   const { signal, logger } = context;
-  const identity = await buildIdentity(asked);
-  const { opened, isNew } = await openOrCreate(context, asked, identity);
+  const opened = await openOrCreate(context, asked, place);
   try {
+    await opened.startWriting();
+    const state = buildStates(place.identity);
+    if (place.isNew) await opened.commit(state.unfinished); // whatever stops it now, the same command goes on
     const { numDocs } = await opened.stats();
-    const source = await openSource(input, options, { index: opened, model, signal, skipKnown: !isNew });
+    const reading = { index: opened, home: options.output, model, signal, skipKnown: !place.isNew };
+    const source = await openSource(input, options, reading);
     const isPages = source.pages !== undefined;
-    if (!isNew && !isPages) logger.info(`going on after ${formatCount(numDocs)} documents that are done`);
+    if (!place.isNew && !isPages) logger.info(`going on after ${formatCount(numDocs)} documents that are done`);
     const total = context.options.quiet ? undefined : await numDocuments(context, asked);
-    const state = buildStates(identity);
     const job = { index: opened, source, total, numDone: isPages ? 0 : numDocs, state, dropRemoved: true };
-    const outcome = await runIndexJob(context, job);
-    await mergeAll(context, opened);
-    await reportIndexJob(context, job, outcome);
+    return { job, outcome: await runIndexJob(context, job) };
   } finally {
     await opened.close();
   }
@@ -96,23 +137,15 @@ async function build(context: CliContext, asked: IndexBuild): Promise<void> {
 /** A new index, or the one that an interrupted build of the same input has left, or that of a folder of pages. */
 async function openOrCreate(
   { signal, logger }: CliContext,
-  asked: IndexBuild,
-  identity: BuildIdentity,
-): Promise<{ readonly opened: Index; readonly isNew: boolean }> {
-  const { output, vectors, model: named } = asked.options;
-  const vectorsOf = vectors !== undefined && named === undefined ? UNNAMED_VECTORS : undefined;
+  { options, model }: IndexBuild,
+  { folder, isNew }: Place,
+): Promise<Index> {
+  const vectorsOf = options.vectors !== undefined && options.model === undefined ? UNNAMED_VECTORS : undefined;
   const writer = { log: false, logger };
-  const verdict = await judgeFolder(asked, identity);
-  if (verdict === 'go-on') {
-    const model = vectorsOf ? undefined : asked.model;
-    return { opened: await openIndex(output, { model, writer }), isNew: false };
-  }
-  const settings = await settingsOf(asked.options, signal); // may fail: before anything is removed
-  if (verdict === 'replace') removeStore(output);
+  if (!isNew) return await openIndex(folder, { model: vectorsOf ? undefined : model, writer });
+  const settings = await settingsOf(options, signal);
   if (vectorsOf) logger.info('vectors without --model: queries are weighed by the embedded IDF table');
-  const opened = await createIndex(output, { ...settings, vectorsOf, model: asked.model, writer });
-  await opened.commit(buildStates(identity).unfinished); // whatever stops it now, the same command goes on
-  return { opened, isNew: true };
+  return await createIndex(folder, { ...settings, vectorsOf, model, writer });
 }
 
 async function settingsOf(options: IndexCommandOptions, signal: AbortSignal): Promise<CreateIndexOptions> {

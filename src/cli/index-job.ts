@@ -8,15 +8,19 @@ import type { IndexSource } from './index-source.ts';
 import { reportSkipped } from './skipped.ts';
 
 /** What is to be done. */
-export type IndexJob = {
+export type IndexJob = IndexJobSource & {
   readonly index: Index;
-  readonly source: IndexSource;
   /** How many documents there will be, where known. */
   readonly total?: number | undefined;
   /** How many an earlier, interrupted call has added. */
   readonly numDone?: number | undefined;
   /** What is committed with the documents: while it goes on, and at the end. */
   readonly state?: { readonly unfinished: UserState; readonly finished: UserState } | undefined;
+};
+
+/** What is put into an index, and what becomes of what was there. */
+export type IndexJobSource = {
+  readonly source: IndexSource;
   /** Whether pages that are not in the folder any more are deleted. */
   readonly dropRemoved?: boolean | undefined;
 };
@@ -53,6 +57,8 @@ async function addAll(context: CliContext, job: IndexJob): Promise<AddReport> {
   try {
     return await index.addAll(source.documents, {
       signal,
+      logger: context.logger,
+      replacePages: true,
       onProgress: (numAdded) => progress.update(numDone + numAdded),
       onGroup: async () => {
         if (clock() - committed < COMMIT_EVERY_MS) return;
@@ -66,7 +72,11 @@ async function addAll(context: CliContext, job: IndexJob): Promise<AddReport> {
 }
 
 /** Tells how it went. */
-export async function reportIndexJob(context: CliContext, job: IndexJob, outcome: IndexOutcome): Promise<void> {
+export async function reportIndexJob(
+  context: CliContext,
+  job: IndexJobSource & { readonly index: Index },
+  outcome: IndexOutcome,
+): Promise<void> {
   const { logger } = context;
   const { numAdded, numReplaced, numTruncated, numClamped, numRemoved, numTerms, seconds } = outcome;
   const { pages, report } = job.source;
@@ -79,6 +89,10 @@ export async function reportIndexJob(context: CliContext, job: IndexJob, outcome
         (job.dropRemoved ? `, ${formatCount(numRemoved)} gone` : ''),
     );
   else if (numReplaced > 0) logger.info(`${formatCount(numReplaced)} of them replaced others`);
+  if (pages && pages.numTaken > 0)
+    logger.warn(
+      `${formatCount(pages.numTaken)} took the place of pages of the same path that came from another folder`,
+    );
   if (numTruncated > 0)
     logger.info(`${formatCount(numTruncated)} were longer than the model reads and were cut; --chunk cuts into parts`);
   if (numClamped > 0)

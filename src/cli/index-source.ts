@@ -2,6 +2,8 @@
  * What `index` and `add` put into an index: documents or vectors from files, or the chunks of changed pages. Knows nothing
  * of how they are written.
  */
+import { realpath } from 'node:fs/promises';
+import { relative } from 'node:path';
 import { InputError, type SparseVector, sparseVector, UsageError } from '../core/index.ts';
 import {
   chunkDocument,
@@ -16,8 +18,9 @@ import {
   readVectors,
   type VectorRecord,
 } from '../data/index.ts';
-import type { EngineDocument, Index } from '../engines/index.ts';
+import type { EngineDocument, Index, IndexDocument } from '../engines/index.ts';
 import type { Model } from '../model/index.ts';
+import { checkDeclaredFields } from '../search/index.ts';
 import type { Vocabulary } from '../text/index.ts';
 
 /** Options that say how an input is read. */
@@ -33,7 +36,7 @@ export type SourceOptions = {
 
 /** An input on its way. */
 export type IndexSource = {
-  readonly documents: AsyncIterable<EngineDocument>;
+  readonly documents: AsyncIterable<IndexDocument>;
   readonly report: ReadReport;
   /** What happened to pages; undefined where the input is not a folder of pages. Complete after the last document. */
   readonly pages?: PageTally;
@@ -42,6 +45,8 @@ export type IndexSource = {
 /** How many pages were met, and which are not there any more. */
 export type PageTally = {
   numChanged: number;
+  /** Of those, pages that take the place of one from another folder: pages are called by their path in their folder. */
+  numTaken: number;
   readonly unchanged: readonly string[];
   readonly removed: readonly string[];
 };
@@ -49,6 +54,8 @@ export type PageTally = {
 /** What a source is read for. */
 export type SourceContext = {
   readonly index: Index;
+  /** Where the index is, or will be when it is finished; pages are told apart by where their folder is from there. */
+  readonly home?: string | undefined;
   readonly model: Model | undefined;
   readonly signal: AbortSignal;
   /** Whether documents that the index has are to be left out: an interrupted build goes on. */
@@ -57,8 +64,6 @@ export type SourceContext = {
 
 /** Tokens of a chunk for engines that read texts of any length: about a screenful. */
 const DEFAULT_CHUNK_TOKENS = 256;
-/** Where content hash and number of chunks of a page are kept, `hash/number`: with the fields of each chunk. */
-const HASH_FIELD = 'contentHash';
 
 /** Refuses options that do not fit the input, before anything is made. */
 export async function checkSource(input: string | undefined, options: SourceOptions): Promise<void> {
@@ -81,10 +86,25 @@ export async function openSource(
   context: SourceContext,
 ): Promise<IndexSource> {
   if (input === undefined) return vectorSource(options.vectors ?? '-', options, context);
-  if (await isPageFolder(input)) return pageSource(input, options, context);
-  const records = readDocuments(input, { ...options, signal: context.signal });
+  if (await isPageFolder(input)) return await pageSource(input, options, context);
+  // With vectors beside them no line may be left out that `encode` has taken.
+  const check = options.vectors === undefined ? fieldProblem(context.index) : undefined;
+  const records = readDocuments(input, { ...options, signal: context.signal, check });
   const whole = options.vectors === undefined ? records : withVectors(records, options.vectors, options, context);
   return { documents: unknown(chunked(whole, options, context), context), report: records.report };
+}
+
+/** What is wrong with the declared fields of a document, so that it is a bad line or page like any other. */
+function fieldProblem({ settings }: Index): (document: Pick<Document, 'id' | 'fields'>) => string | undefined {
+  return (document) => {
+    try {
+      checkDeclaredFields(document, settings.fields);
+      return undefined;
+    } catch (error) {
+      if (error instanceof InputError) return error.message;
+      throw error;
+    }
+  };
 }
 
 // ---- vectors
@@ -156,9 +176,8 @@ async function* chunked(
   const { chunk = false } = options;
   const limits = chunk === false ? undefined : chunkLimits(options, context);
   for await (const document of documents) {
-    const parts = limits ? [...chunkDocument(document, limits)] : [document];
-    await dropOldParts(context.index, document.id, parts);
-    yield* parts;
+    if (limits) yield* chunkDocument(document, limits);
+    else yield document;
   }
 }
 
@@ -177,52 +196,48 @@ function countWords(text: string): number {
 
 // ---- pages
 
-function pageSource(folder: string, options: SourceOptions, context: SourceContext): IndexSource {
+async function pageSource(folder: string, options: SourceOptions, context: SourceContext): Promise<IndexSource> {
   const { skipBad, baseUrl, chunk = true } = options;
-  const pages = readPages(folder, { skipBad, baseUrl, signal: context.signal });
-  const plan = planPages(knownPages(context.index), pages);
+  const { index, signal, home = index.folder } = context;
+  const source = relative(await realpath(home), await realpath(folder));
+  const pages = readPages(folder, { skipBad, baseUrl, signal, check: fieldProblem(index) });
+  const plan = planPages(knownPages(index, source), pages);
   const tally = {
     numChanged: 0,
+    numTaken: 0,
     unchanged: plan.unchanged,
     get removed() {
       return plan.removed;
     },
   };
   const limits = chunkLimits({ ...options, chunk }, context);
-  async function* documents(): AsyncGenerator<EngineDocument> {
+  async function* documents(): AsyncGenerator<IndexDocument> {
     for await (const page of plan.changed) {
       tally.numChanged++;
       const chunks = [...chunkPage(page, limits)];
-      await dropOldParts(context.index, page.id, chunks);
-      const fields = { ...page.fields, [HASH_FIELD]: `${page.contentHash}/${chunks.length}` };
-      for (const part of chunks) yield { ...part, fields };
+      const { source: before = source } = index.get(chunks[0].id)?.origin ?? {};
+      if (before !== source) tally.numTaken++;
+      const origin = { source, hash: page.contentHash, numParts: chunks.length };
+      const fields = Object.keys(page.fields).length > 0 ? { fields: page.fields } : {};
+      for (const part of chunks) yield { ...part, ...fields, origin };
     }
   }
   return { documents: documents(), report: pages.report, pages: tally };
 }
 
-/** A page or document that became shorter has parts that no new one replaces. */
-async function dropOldParts(index: Index, page: string, parts: readonly { readonly id: string }[]): Promise<void> {
-  const fresh = new Set(parts.map(({ id }) => id));
-  const old = index.partsOf(page).filter((part) => !fresh.has(part));
-  if (old.length > 0) await index.delete(old);
-}
-
 /**
- * Content hashes of the pages in an index. A page of which a part is missing or of another version, because somebody was
- * stopped in the middle of it, has '' and is encoded again.
+ * Content hashes of the pages that an index has of a source. A page of which a part is missing or of another version,
+ * because somebody was killed in the middle of it, has '' and is encoded again.
  */
-function knownPages(index: Index): Map<string, string> {
+function knownPages(index: Index, source: string): Map<string, string> {
   const numParts = new Map<string, number>();
   const hashes = new Map<string, string>();
-  for (const { page, fields } of index.documents()) {
-    const version = fields?.[HASH_FIELD];
-    if (page === undefined || typeof version !== 'string') continue;
-    const key = JSON.stringify([page, version]);
+  for (const { page, origin } of index.documents()) {
+    if (page === undefined || origin?.source !== source) continue;
+    const key = JSON.stringify([page, origin.hash]);
     const count = (numParts.get(key) ?? 0) + 1;
     numParts.set(key, count);
-    const [hash, expected] = version.split('/');
-    if (count === Number(expected)) hashes.set(page, hash);
+    if (count === origin.numParts) hashes.set(page, origin.hash);
     else if (!hashes.has(page)) hashes.set(page, '');
   }
   return hashes;
@@ -234,5 +249,6 @@ async function* unknown(
   documents: AsyncIterable<EngineDocument>,
   { index, skipKnown }: SourceContext,
 ): AsyncGenerator<EngineDocument> {
-  for await (const document of documents) if (!skipKnown || !index.has(document.id)) yield document;
+  const isKnown = ({ id, page = id }: EngineDocument): boolean => index.pageOf(id) === page;
+  for await (const document of documents) if (!skipKnown || !isKnown(document)) yield document;
 }

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hitsOf, lzero, lzeroJson, Scratch } from '../../test/cli/index-commands.ts';
 import { goldenFolder } from '../../test/golden/model/fixtures.ts';
+import { openIndex } from '../engines/index.ts';
+import { loadModel } from '../model/index.ts';
 
 let scratch: Scratch;
 let index: string;
@@ -96,6 +98,18 @@ describe('lzero add', () => {
     });
   });
 
+  it('after one that was killed drops the parts that it had logged', async () => {
+    const text = Array.from({ length: 6 }, () => 'many words of a long paragraph '.repeat(10)).join('\n\n');
+    const docs = (content: string) => scratch.write('docs/a.txt', content);
+    docs(text);
+    const killed = await openIndex(index, { model: await loadModel() });
+    await killed.add(['a.txt#0', 'a.txt#1', 'a.txt#7'].map((id, chunk) => ({ id, page: 'a.txt', chunk, text })));
+    await killed.close(); // logged, not committed
+    docs('a paragraph');
+    await lzeroJson('add', index, scratch.path('docs'));
+    expect(await ids('paragraph', '--parts')).toEqual(['a.txt#0']);
+  });
+
   it('keeps what came before a bad line', async () => {
     const lines = Array.from({ length: 600 }, (_, i) => `${JSON.stringify({ _id: `n${i}`, text: 'tide' })}\n`).join('');
     expect((await lzero('add', index, scratch.write('bad.jsonl', `${lines}not json\n`))).exitCode).toBe(1);
@@ -110,6 +124,14 @@ describe('lzero delete', () => {
     const { exitCode, stderr } = await lzero('delete', index, 'bread', 'a.md', 'nobody');
     expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/not in .*: nobody\n.*deleted 2: bread, a\.md\n/)]);
     expect([await ids('flour'), await ids('walrus'), await ids('oil')]).toEqual([[], [], ['chain']]);
+  });
+
+  it('deletes what a killed `add` has logged', async () => {
+    const killed = await openIndex(index, { model: await loadModel() });
+    await killed.add([{ id: 'p#0', page: 'p', chunk: 0, text: 'walrus' }]);
+    await killed.close(); // logged, not committed
+    expect((await lzeroJson('delete', index, 'p')).deleted).toEqual(['p']);
+    expect(await ids('walrus')).toEqual([]);
   });
 
   it('with --dry-run only says what it would delete', async () => {

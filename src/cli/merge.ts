@@ -16,7 +16,7 @@ export function mergeCommand(context: CliContext): Command {
 
 async function merge(context: CliContext, folder: string): Promise<void> {
   const { signal, stdout, logger } = context;
-  await withIndex(folder, { mode: 'lean' }, async (index) => {
+  await withIndex(folder, { mode: 'lean', writer: { logger } }, async (index) => {
     const before = (await index.stats()).store;
     await index.merge({ signal, progress: context.progress() });
     const after = (await index.stats()).store;

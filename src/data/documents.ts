@@ -9,7 +9,7 @@ import { exists } from '../files/index.ts';
 import { documentText } from '../text/index.ts';
 import { BadLine, quote, ReadReport } from './bad-line.ts';
 import { readFailure, STDIN } from './byte-source.ts';
-import { findInputFile, type LineFormat } from './input-file.ts';
+import { findInputFile } from './input-file.ts';
 import { idOf, optionalObject, optionalString, parseObject, requiredString } from './json-line.ts';
 import { pageText } from './pages/page.ts';
 import { iteratePages } from './pages/read-pages.ts';
@@ -29,6 +29,8 @@ export type Document = {
 export type DocumentOptions = ReadOptions & {
   /** Format of the lines, where the name does not tell or tells wrong. */
   readonly format?: 'jsonl' | 'tsv' | undefined;
+  /** What is wrong with a document for the caller, if anything: it then is a bad line, or page. */
+  readonly check?: ((document: Pick<Document, 'id' | 'fields'>) => string | undefined) | undefined;
 };
 
 /** What is encoded of each document, in their order. */
@@ -80,7 +82,7 @@ export function readDocuments(input: string, options: DocumentOptions = {}): Rec
 
 async function* iterate(input: string, options: DocumentOptions, report: ReadReport): AsyncGenerator<Document> {
   if (await isPageFolder(input)) yield* pagesAsDocuments(input, options, report);
-  else yield* iterateRecords(() => findDocuments(input, options.format), report, options);
+  else yield* iterateRecords(() => findDocuments(input, options), report, options);
 }
 
 /** Pages whole; who wants them in pieces that a model can read takes `readPages` and `chunkPage`. */
@@ -93,16 +95,28 @@ async function* pagesAsDocuments(
     yield { id: page.id, title: page.title, text: pageText(page), url: page.url, fields: page.fields };
 }
 
-async function findDocuments(input: string, format?: LineFormat): Promise<RecordSource<Document>> {
+async function findDocuments(input: string, options: DocumentOptions): Promise<RecordSource<Document>> {
   const found = await findInputFile(input, NAME_IN_FOLDER);
-  const known = format ?? found.format ?? (input === STDIN ? 'jsonl' : undefined);
-  if (known === 'jsonl') return { file: found.file, parse: parseJsonDocument, isEmpty };
-  if (known === 'tsv') return { file: found.file, parse: parseTableRow, isEmpty };
+  const known = options.format ?? found.format ?? (input === STDIN ? 'jsonl' : undefined);
+  if (known === 'jsonl') return { file: found.file, parse: checked(parseJsonDocument, options), isEmpty };
+  if (known === 'tsv') return { file: found.file, parse: checked(parseTableRow, options), isEmpty };
   throw new InputError(`${input}: the name does not tell the format of the documents`, {
     hint:
       'say which with --format jsonl or --format tsv; by their names are known: .jsonl, .ndjson, .tsv (each also .gz), ' +
       'a BEIR folder, a folder of pages, and - for JSON lines on standard input',
   });
+}
+
+type ParseDocument = RecordSource<Document>['parse'];
+
+/** The same, with the caller's own check. */
+function checked(parse: ParseDocument, { check }: DocumentOptions): ParseDocument {
+  if (!check) return parse;
+  return (line, lineNumber) => {
+    const document = parse(line, lineNumber);
+    const problem = document instanceof BadLine ? undefined : check(document);
+    return problem === undefined ? document : new BadLine('wrong-type', problem);
+  };
 }
 
 function isEmpty({ title = '', text }: Document): boolean {

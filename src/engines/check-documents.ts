@@ -1,8 +1,15 @@
 /** Documents as callers give them: what is no document, or has a part that nobody would find again, is refused. */
 import { InputError, UsageError } from '../core/index.ts';
+import type { Origin } from '../search/index.ts';
 import type { EngineDocument } from './engine.ts';
 
-const PARTS: Readonly<Record<keyof EngineDocument, true>> = {
+/** A document for the embedded index: it can keep where the document came from. */
+export type IndexDocument = EngineDocument & {
+  /** For whoever brings the index up to date with its source. Hits do not have it. */
+  readonly origin?: Origin | undefined;
+};
+
+const PARTS: Readonly<Record<keyof IndexDocument, true>> = {
   id: true,
   title: true,
   text: true,
@@ -10,6 +17,7 @@ const PARTS: Readonly<Record<keyof EngineDocument, true>> = {
   fields: true,
   page: true,
   chunk: true,
+  origin: true,
   vector: true,
 };
 

@@ -55,6 +55,113 @@ describe('the embedded index', () => {
     await (await openIndex(first.folder, { model })).close();
   });
 
+  it('refuses to write to an index that has come into its place, of another model or made without one', async () => {
+    const term = model.tokenizer.vocabulary.idOf('bread') ?? 0;
+    const other = await loadModel(goldenFolder('tied'), { idf: 'none' });
+    for (const options of [{ model: other }, { kind: 'bm25' }] as const) {
+      const first = await made([{ id: 'a', text: 'bread' }]);
+      await first.close();
+      const open = [await openIndex(first.folder, { model }), await openIndex(first.folder)];
+      rmSync(first.folder, { recursive: true });
+      await (await createIndex(first.folder, options)).close();
+      for (const index of open) {
+        await expect(index.add([{ id: 'b', vector: sparseVector([term], [1]) }])).rejects.toMatchObject({
+          code: 'INDEX_STATE',
+        });
+        expect((await index.search('bread')).hits).toHaveLength(1); // what it was opened with
+        await index.close();
+      }
+      const now = await openIndex(first.folder);
+      expect((await now.stats()).numDocs).toBe(0);
+      await now.close();
+    }
+    await other.close();
+  });
+
+  it('goes on to another index of the same model in its place', async () => {
+    const first = await made([{ id: 'a', text: 'bread' }]);
+    await first.close();
+    const index = await openIndex(first.folder, { model });
+    const ids = async () => (await index.search('bread')).hits.map(({ id }) => id);
+    expect(await ids()).toEqual(['a']);
+    rmSync(first.folder, { recursive: true });
+    const second = await createIndex(first.folder, { model });
+    await second.add([{ id: 'b', text: 'bread' }]);
+    await second.commit();
+    await second.close();
+    expect([await index.refresh(), await ids()]).toEqual([true, ['b']]);
+    await index.close();
+  });
+
+  it('shows and knows what a killed writer had logged, once it writes itself', async () => {
+    const killed = await made([{ id: 'a', text: 'bread' }]);
+    await killed.add([{ id: 'p#0', page: 'p', chunk: 0, text: 'bread' }]);
+    await killed.close(); // without a commit
+    const index = await openIndex(killed.folder, { model });
+    expect([index.has('p#0'), index.partsOf('p')]).toEqual([false, []]);
+    await index.startWriting();
+    expect([index.has('p#0'), index.partsOf('p'), index.pageOf('p#0')]).toEqual([true, ['p#0'], 'p']);
+    await index.add([{ id: 'p#1', page: 'p', chunk: 1, text: 'bread' }]);
+    expect(await index.delete(['p'])).toBe(1); // the part that is not committed goes too
+    await index.commit();
+    expect((await index.search('bread')).hits.map(({ id }) => id)).toEqual(['a']);
+    await index.close();
+  });
+
+  it('ends no group within a page: whoever commits between groups shows whole pages', async () => {
+    const part = (page: string, chunk: number) => ({ id: `${page}#${chunk}`, page, chunk, text: 'bread' });
+    const whole = Array.from({ length: 511 }, (_, i) => ({ id: `d${i}`, text: 'salt' }));
+    const index = await createIndex(folder(), { model });
+    const ends: number[] = [];
+    const documents = [...whole, part('p', 0), part('p', 1), part('p', 2), part('q', 0), { id: 'r', text: 'oil' }];
+    await index.addAll(documents, { onGroup: (numAdded) => void ends.push(numAdded) });
+    expect(ends).toEqual([514, 516]);
+    await index.close();
+  });
+
+  it('with replacePages drops what a shorter page leaves, and nothing where the page does not arrive', async () => {
+    const part = (chunk: number, text: string) => ({ id: `p#${chunk}`, page: 'p', chunk, text });
+    const index = await made([part(0, 'bread'), part(1, 'bread'), part(2, 'bread')]);
+    async function* broken() {
+      yield part(0, 'salt');
+      throw new Error('a bad line');
+    }
+    await expect(index.addAll(broken(), { replacePages: true })).rejects.toThrow('a bad line');
+    await index.commit();
+    expect(index.partsOf('p')).toEqual(['p#0', 'p#1', 'p#2']);
+    await index.addAll([part(0, 'salt')], { replacePages: true });
+    await index.commit();
+    expect([index.partsOf('p'), (await index.search('bread')).hits]).toEqual([['p#0'], []]);
+    await index.close();
+  });
+
+  it('keeps where a document came from, and does not show it', async () => {
+    const origin = { source: 'docs', hash: 'abc', numParts: 1 };
+    const index = await createIndex(folder(), { model });
+    await index.addAll([{ id: 'a', text: 'bread', origin }]);
+    await index.commit();
+    expect(index.get('a')).toEqual({ id: 'a', text: 'bread', origin });
+    const [hit] = (await index.search('bread')).hits;
+    expect(hit).toEqual({ rank: 1, id: 'a', score: hit.score, text: 'bread' });
+    await index.close();
+  });
+
+  it.each([
+    [[1], [0], 'has term 1 with weight 0'],
+    [[1], [-2], 'has term 1 with weight -2'],
+    [[1, 2], [1, Number.NaN], 'has term 2 with weight NaN'],
+    [[1], [Number.POSITIVE_INFINITY], 'has term 1 with weight Infinity'],
+    [[1, 30_522], [1, 1], 'has term 30522; the model of the index has 30522'],
+  ])('refuses the vector of terms %j with weights %j', async (terms, weights, words) => {
+    const vector = { terms: Uint32Array.from(terms), weights: Float32Array.from(weights) };
+    const index = await made([]);
+    await expect(index.add([{ id: 'a', vector }])).rejects.toMatchObject({
+      code: 'INPUT',
+      message: expect.stringContaining(`document "a" ${words}`),
+    });
+    await index.close();
+  });
+
   it('lets a second writer in only after the first has closed, readers at any time', async () => {
     const first = await made([{ id: 'a', text: 'bread' }]);
     const second = await openIndex(first.folder, { model });

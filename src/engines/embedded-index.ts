@@ -91,7 +91,13 @@ export type AddReport = {
 };
 
 /** How documents are added. */
-export type AddOptions = Pick<IndexingOptions, 'signal' | 'onProgress'> & {
+export type AddOptions = Pick<IndexingOptions, 'signal' | 'logger' | 'onProgress'> & {
+  /**
+   * Documents are whole: the parts of a page follow each other, and those that the index has besides go when these come.
+   * A document without `page` takes the place of all parts of the page with its id. An id that is that of another page's
+   * part is refused.
+   */
+  readonly replacePages?: boolean | undefined;
   /** Called after each group of documents that the writer has taken: a good moment to commit. */
   readonly onGroup?: ((numAdded: number) => Promise<void> | void) | undefined;
 };
@@ -200,7 +206,7 @@ export class Index implements Engine {
     const vocabulary = this.#language.querySide?.tokenizer.vocabulary;
     const indexing = { ...options, settings: this.settings, model: this.#options.model, vocabulary };
     for await (const { added, ...tally } of indexDocuments(documents, indexing)) {
-      const { numReplaced } = await writer.add(added);
+      const { numReplaced } = await writer.add(added, { replacePages: options.replacePages });
       total.numAdded += added.length;
       total.numReplaced += numReplaced;
       total.numTruncated += tally.numTruncated;
@@ -211,11 +217,18 @@ export class Index implements Engine {
     return total;
   }
 
-  /** The id of a page stands for all its parts that were committed. */
+  /** The id of a page stands for all its parts. */
   async delete(ids: readonly string[]): Promise<number> {
     checkIds(ids);
-    const writer = await this.#openWriter();
-    return await writer.deleteGroups(ids.map((id) => [...new Set([id, ...this.#reader.partsOf(id)])]));
+    return await (await this.#openWriter()).deletePages(ids);
+  }
+
+  /**
+   * Takes the writer's lock now, not with the first change, and goes on to the newest commit; what an earlier writer has
+   * logged and not committed is committed before. So whoever decides what to change by what is there sees all of it.
+   */
+  async startWriting(): Promise<void> {
+    await this.#openWriter();
   }
 
   /**
@@ -234,7 +247,10 @@ export class Index implements Engine {
     await this.#showCommit();
   }
 
-  /** Goes on to the newest commit, also one of another process; false where this is it. */
+  /**
+   * Goes on to the newest commit, also one of another process; false where this is it. Another index in the place of this
+   * one is gone on to as well, but for one that reads queries in another way: IndexStateError.
+   */
   async refresh(): Promise<boolean> {
     return await this.#reader.refresh();
   }
@@ -253,6 +269,11 @@ export class Index implements Engine {
   /** Whether a document is there. */
   has(id: string): boolean {
     return this.#reader.has(id);
+  }
+
+  /** The page that a document is a part of, its own id where it is none; undefined where there is no such document. */
+  pageOf(id: string): string | undefined {
+    return this.#reader.pageOf(id);
   }
 
   /** Ids of the parts of a page, in their order. */
@@ -302,9 +323,9 @@ export class Index implements Engine {
   /** Does what takes several steps on one commit: begins again where a refresh came in between. */
   async #onOneCommit<T>(work: () => Promise<T>): Promise<T> {
     for (;;) {
-      const { generation } = this.#reader;
+      const { commit } = this.#reader;
       const done = await work();
-      if (this.#reader.generation === generation) return done;
+      if (this.#reader.commit === commit) return done;
     }
   }
 
@@ -387,11 +408,27 @@ export class Index implements Engine {
 
   async #openWriter(): Promise<StoreWriter> {
     if (this.#isClosed) throw new IndexStateError(`the index ${this.folder} is closed`);
-    this.#writer ??= openWriter(this.folder, this.#options.writer).catch((error: unknown) => {
+    this.#writer ??= this.#beginWriting().catch((error: unknown) => {
       this.#writer = undefined; // another may have released the lock at the next attempt
       throw error;
     });
     return await this.#writer;
+  }
+
+  async #beginWriting(): Promise<StoreWriter> {
+    const writer = await openWriter(this.folder, this.#options.writer);
+    try {
+      await refuseOtherModel(this.folder, writer.settings, this.#options); // another index may be there by now
+      await this.#reader.refresh();
+      if (writer.hasUncommitted) {
+        await writer.commit();
+        await this.#reader.refresh();
+      }
+      return writer;
+    } catch (error) {
+      await writer.close();
+      throw error;
+    }
   }
 }
 
@@ -416,7 +453,7 @@ function floatProducts(query: SparseVector, vector: SparseVector | undefined): T
 /** What a hit shows of a stored document. */
 function shownOf(stored: StoredDocument | undefined): Partial<Hit> {
   if (!stored) return {};
-  const { id, page, ...shown } = stored;
+  const { id, page, origin, ...shown } = stored;
   return shown;
 }
 

@@ -1,8 +1,10 @@
 /** One face over everything that can be searched: the embedded index, and several engines joined. */
 export type { Bm25Standing } from './bm25-standing.ts';
 export { bm25Standing } from './bm25-standing.ts';
+export type { IndexDocument } from './check-documents.ts';
 export type { AddOptions, AddReport, CreateIndexOptions, IndexOptions, IndexSearchOptions } from './embedded-index.ts';
 export { createIndex, Index, openIndex } from './embedded-index.ts';
+export { requireSharedVocabulary, weightsByToken } from './encoded-queries.ts';
 export type {
   Engine,
   EngineDocument,

@@ -91,6 +91,16 @@ export class FileSource implements ByteSource {
   }
 }
 
+/** Opens a file; undefined where there is none, an IndexFormatError where it cannot be opened. */
+export function openIfThere(path: string): FileSource | undefined {
+  try {
+    return FileSource.open(path);
+  } catch (cause) {
+    if (isMissing(cause)) return undefined;
+    throw new IndexFormatError(`${path} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+}
+
 /** Size and checksum of a finished file. */
 export type FileSummary = { readonly sizeBytes: number; readonly crc32: number };
 

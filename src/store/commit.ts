@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { IndexStateError, LzeroError, messageOf, OutputError } from '../core/index.ts';
 import { syncFolder } from '../files/index.ts';
 import { removeQuietly } from './byte-files.ts';
-import { isLeftover, isSegmentFile, logPath, SEGMENTS, segmentPath } from './layout.ts';
+import { isLeftover, isSegmentFile, logPath, querySidePath, SEGMENTS, segmentPath } from './layout.ts';
 import { type Manifest, readManifest, writeManifest } from './manifest.ts';
 import { segmentFileNames } from './segment-files.ts';
 
@@ -27,7 +27,7 @@ export class UncertainCommitError extends IndexStateError {
  */
 export async function publish(folder: string, last: Manifest, next: Manifest): Promise<void> {
   try {
-    await syncSegments(folder);
+    await forceFolder(join(folder, SEGMENTS));
     await writeManifest(folder, next);
   } catch (error) {
     if (isPublished(folder, next)) throw new UncertainCommitError(folder, error);
@@ -37,8 +37,8 @@ export async function publish(folder: string, last: Manifest, next: Manifest): P
   removeFiles(folder, namesOnlyIn(last, next));
 }
 
-async function syncSegments(folder: string): Promise<void> {
-  const path = join(folder, SEGMENTS);
+/** Forces the names in a folder to disk. */
+export async function forceFolder(path: string): Promise<void> {
   try {
     await syncFolder(path);
   } catch (cause) {
@@ -72,12 +72,21 @@ function removeFiles(folder: string, names: readonly string[]): void {
   for (const name of names) removeQuietly(segmentPath(folder, name));
 }
 
-/** Removes what killed writers left: files that no manifest names. For the holder of the lock only. */
-export function removeOrphans(folder: string, manifest: Manifest): void {
-  const named = new Set(manifest.segments.flatMap(segmentFileNames));
-  const log = logPath(folder, manifest.log);
-  for (const name of readdirSync(join(folder, SEGMENTS)))
-    if (isSegmentFile(name) && !named.has(name)) removeQuietly(segmentPath(folder, name));
-  for (const name of readdirSync(folder))
-    if (isLeftover(name) && join(folder, name) !== log) removeQuietly(join(folder, name));
+/**
+ * Removes what killed writers left: files that the manifest does not name, all where there is none. For the holder of the
+ * lock only.
+ */
+export function removeOrphans(folder: string, manifest: Manifest | undefined): void {
+  const named = new Set(manifest ? namedPaths(folder, manifest) : []);
+  const found = [
+    ...readdirSync(join(folder, SEGMENTS)).flatMap((name) => (isSegmentFile(name) ? [segmentPath(folder, name)] : [])),
+    ...readdirSync(folder).flatMap((name) => (isLeftover(name) ? [join(folder, name)] : [])),
+  ];
+  for (const path of found) if (!named.has(path)) removeQuietly(path);
+}
+
+function namedPaths(folder: string, { segments, log, querySide }: Manifest): string[] {
+  const names = segments.flatMap(segmentFileNames);
+  const paths = [...names.map((name) => segmentPath(folder, name)), logPath(folder, log)];
+  return querySide ? [...paths, querySidePath(folder, querySide)] : paths;
 }

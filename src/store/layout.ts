@@ -2,24 +2,27 @@
  * Names of the files of an index. Knows nothing of their contents.
  *
  *     FOLDER/manifest.json            what belongs to the last commit
- *     FOLDER/query-side.bin           tokenizer and IDF, so that queries need no model
+ *     FOLDER/query-side.bin           tokenizer and IDF, so that queries need no model (or query-side-ID.bin)
  *     FOLDER/log-N                    adds and deletes since then
  *     FOLDER/lock                     held by the one writer
  *     FOLDER/segments/N.postings      what is searched
  *     FOLDER/segments/N.documents     ids, stored fields, filter columns
  *     FOLDER/segments/N.vectors       float weights, where the index keeps them
  *     FOLDER/segments/N.G.deleted     which of N's documents are deleted, since commit G
+ *     FOLDER/replacement/             an index that is to take this one's place, while it is built
  */
 import { join } from 'node:path';
 
 /** The manifest's name. */
 export const MANIFEST = 'manifest.json';
-/** The compact query side's name. */
+/** The compact query side's name, where the manifest gives none. */
 export const QUERY_SIDE = 'query-side.bin';
 /** The lock's name. */
 export const LOCK = 'lock';
 /** The folder of segments. */
 export const SEGMENTS = 'segments';
+/** The folder in which an index is built that will take the place of this one. */
+export const REPLACEMENT = 'replacement';
 
 /** Parts of a segment, each a file. */
 export const SEGMENT_PARTS = ['postings', 'documents', 'vectors'] as const;
@@ -46,9 +49,26 @@ export function logPath(folder: string, number: number): string {
   return join(folder, `log-${number}`);
 }
 
-/** Whether a name in the index's folder is one that writers give and may leave behind when they are killed. */
+/** Path of a query side. */
+export function querySidePath(folder: string, { name = QUERY_SIDE }: { readonly name?: string | undefined }): string {
+  return join(folder, name);
+}
+
+/** Name of the query side of an index that took the place of another, whose own has to stay until then. */
+export function querySideName(indexId: string): string {
+  return `query-side-${indexId}.bin`;
+}
+
+/** Names that writers give in the index's folder, and may leave behind when they are killed. */
+const LEFTOVERS = [
+  /^log-\d+$/,
+  /^query-side(?:-[0-9a-f-]+)?\.bin$/,
+  /^(?:manifest\.json|query-side(?:-[0-9a-f-]+)?\.bin)\.\d+\.\d+\.tmp$/,
+];
+
+/** Whether a name in the index's folder is such a one: the manifest may name it, or nobody any more. */
 export function isLeftover(name: string): boolean {
-  return /^log-\d+$/.test(name) || /^(?:manifest\.json|query-side\.bin)\.\d+\.\d+\.tmp$/.test(name);
+  return LEFTOVERS.some((pattern) => pattern.test(name));
 }
 
 /** The same for names in `segments/`. */
@@ -59,5 +79,5 @@ export function isSegmentFile(name: string): boolean {
 /** Whether a new index may be made in a folder with this name in it: what a killed `createStore` leaves. */
 export function isOurs(name: string): boolean {
   if (/^lock\.[0-9a-f-]+\.tmp$/.test(name)) return true; // no leftover: another may be about to take the lock with it
-  return [QUERY_SIDE, LOCK, `${LOCK}.break`, SEGMENTS].includes(name) || isLeftover(name);
+  return [LOCK, `${LOCK}.break`, SEGMENTS, REPLACEMENT].includes(name) || isLeftover(name);
 }

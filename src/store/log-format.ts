@@ -6,8 +6,9 @@
  *     record   u32 marker "LZLR" · u32 length · u32 CRC of what follows · u64 durable · u8 type · length bytes
  *
  * `durable` is how many bytes of the log were known to be on disk when the record was written. Bytes that are wrong
- * below the `durable` of any later record had been acknowledged: that is damage. Bytes that are wrong above it were never
- * acknowledged: a torn tail, which is cut.
+ * below the `durable` of any later record had been acknowledged: that is damage. Behind the last record nothing tells what
+ * had been acknowledged. A killed writer leaves the beginning of what it wrote: a torn end, which is cut. Anything else is
+ * doubtful: it may be what a power cut has left of a record that was never acknowledged, or damage to one that was.
  */
 import { ByteReader, ByteWriter, crc32, IndexFormatError } from '../core/index.ts';
 import type { ByteSource } from '../search/index.ts';
@@ -16,6 +17,7 @@ const MAGIC = 0x474c5a4c; // "LZLG"
 const VERSION = 1;
 const MARKER = 0x524c5a4c; // "LZLR"
 const MARKER_BYTES = Buffer.from('LZLR');
+const HEADER_BEGIN = Buffer.from('LZLG');
 
 /** Bytes of the header. */
 export const LOG_HEADER_BYTES = 16;
@@ -27,7 +29,7 @@ const CHECKED_FROM = 12;
 const SCAN_BYTES = 2 ** 20;
 
 /** What a record says happened. */
-export const LOG_TYPES = { add: 1, delete: 2 } as const;
+export const LOG_TYPES = { add: 1, delete: 2, batch: 3 } as const;
 /** A kind of record. */
 export type LogType = keyof typeof LOG_TYPES;
 
@@ -55,23 +57,45 @@ export function encodeLogRecord(type: LogType, body: Uint8Array, durable: number
   return writer.finish();
 }
 
+/** Where the records of a log end. */
+export type LogEnd = {
+  readonly end: number;
+  /** What is strange about the bytes that follow; undefined where there are none, or those that a killed writer leaves. */
+  readonly doubt: string | undefined;
+};
+
 /** A frame as it stands in the log. */
 type Frame = LogRecord & { readonly durable: number; readonly end: number };
 
-/**
- * The records of a log, in order. Returns where they end: what follows is a torn tail. Damage before the tail is an
- * IndexFormatError.
- */
-export function* readLog(source: ByteSource, number: number): Generator<LogRecord, number, void> {
+/** Takes the records of a log, in order, and tells where they end. Damage before the end is an IndexFormatError. */
+export function readLog(source: ByteSource, number: number, take: (record: LogRecord) => void): LogEnd {
   let at = readHeader(source, number) ? LOG_HEADER_BYTES : 0;
   if (at > 0) {
     for (let frame = readFrame(source, at); frame; frame = readFrame(source, at)) {
-      yield frame;
+      take(frame);
       at = frame.end;
     }
   }
   if (at < source.sizeBytes) refuseDamage(source, at);
-  return at;
+  return { end: at, doubt: isTorn(source, at) ? undefined : doubtAt(source, at) };
+}
+
+/** Whether what follows the last record, if anything, is the beginning of another, or of the header. */
+function isTorn(source: ByteSource, at: number): boolean {
+  const left = source.sizeBytes - at;
+  const begin = at === 0 ? HEADER_BEGIN : MARKER_BYTES;
+  const length = Math.min(left, begin.length);
+  if (!begin.subarray(0, length).equals(source.read(at, length))) return false;
+  if (at === 0) return left < LOG_HEADER_BYTES;
+  return left < FRAME_BYTES || at + FRAME_BYTES + lengthAt(source, at) > source.sizeBytes;
+}
+
+function lengthAt(source: ByteSource, at: number): number {
+  return new ByteReader(source.read(at + MARKER_BYTES.length, 4), source.label).u32();
+}
+
+function doubtAt({ label, sizeBytes }: ByteSource, at: number): string {
+  return `${label}: byte ${at}: ${sizeBytes - at} bytes that are no record, and not what a killed writer leaves`;
 }
 
 /** Whether the log begins as it should; a header of another log or version is an error, a torn one is not. */
@@ -100,9 +124,11 @@ function readFrame(source: ByteSource, at: number): Frame | undefined {
   return { type, body: checked.subarray(FRAME_BYTES - CHECKED_FROM), at, durable, end };
 }
 
-function typeOf(value: number): LogType | undefined {
+/** The kind of record that a byte stands for. */
+export function typeOf(value: number): LogType | undefined {
   if (value === LOG_TYPES.add) return 'add';
-  return value === LOG_TYPES.delete ? 'delete' : undefined;
+  if (value === LOG_TYPES.delete) return 'delete';
+  return value === LOG_TYPES.batch ? 'batch' : undefined;
 }
 
 /** Looks behind wrong bytes at `bad` for a record written when they were known to be on disk. */

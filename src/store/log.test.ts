@@ -17,17 +17,13 @@ afterAll(() => rmSync(scratch, { recursive: true }));
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
 const add = (name: string) => ({ type: 'add' as const, body: Buffer.from(name) });
 
-/** What is read of the log, and where it ends. */
-function read(number = 7): { bodies: string[]; end: number } {
+/** What is read of the log, where it ends, and whether the rest is doubtful. */
+function read(number = 7): { bodies: string[]; end: number; doubt: string | undefined } {
   const source = FileSource.open(path);
   try {
     const bodies: string[] = [];
-    const records = readLog(source, number);
-    for (;;) {
-      const { value, done } = records.next();
-      if (done) return { bodies, end: value };
-      bodies.push(text(value.body));
-    }
+    const end = readLog(source, number, ({ body }) => bodies.push(text(body)));
+    return { bodies, ...end };
   } finally {
     source.close();
   }
@@ -55,7 +51,9 @@ describe('a log', () => {
     log.append([add('c')]);
     await log.close();
     const source = FileSource.open(path);
-    expect(Array.from(readLog(source, 7), ({ type, body }) => [type, text(body)])).toEqual([
+    const records: [string, string][] = [];
+    readLog(source, 7, ({ type, body }) => records.push([type, text(body)]));
+    expect(records).toEqual([
       ['add', 'a'],
       ['delete', 'b'],
       ['add', 'c'],
@@ -63,14 +61,14 @@ describe('a log', () => {
     source.close();
   });
 
-  it('cut at any byte gives every record that ends before the cut, and no error', async () => {
+  it('cut at any byte, as a kill does, gives every record that ends before the cut, and no doubt', async () => {
     const ends = await writeLog(NAMES);
     const whole = readFileSync(path);
     for (let size = 0; size <= whole.length; size++) {
       writeFileSync(path, whole.subarray(0, size));
       const numWhole = ends.filter((end) => end <= size).length;
       const end = numWhole > 0 ? ends[numWhole - 1] : size >= LOG_HEADER_BYTES ? LOG_HEADER_BYTES : 0;
-      expect(read()).toEqual({ bodies: NAMES.slice(0, numWhole), end });
+      expect(read()).toEqual({ bodies: NAMES.slice(0, numWhole), end, doubt: undefined });
     }
   });
 
@@ -87,13 +85,36 @@ describe('a log', () => {
     }
   });
 
-  it('with zeros or rubbish for a tail, as a power cut leaves it, gives the records before', async () => {
+  it('with zeros or rubbish for a tail, as a power cut leaves it, gives the records before, and doubts the tail', async () => {
     await writeLog(NAMES);
     const whole = readFileSync(path);
-    for (const tail of [Buffer.alloc(5000), Buffer.from('LZLR LZLR LZLR LZLR LZLR LZLR')]) {
+    for (const tail of [Buffer.alloc(5000), Buffer.from([0]), Buffer.from('rubbish')]) {
       writeFileSync(path, Buffer.concat([whole, tail]));
-      expect(read()).toEqual({ bodies: NAMES, end: whole.length });
+      const doubt = expect.stringContaining(`byte ${whole.length}: ${tail.length} bytes that are no record`);
+      expect(read()).toEqual({ bodies: NAMES, end: whole.length, doubt });
     }
+  });
+
+  it('with a flipped bit in the last record, but for one that makes it longer than the file, is doubtful', async () => {
+    const ends = await writeLog(NAMES);
+    const whole = readFileSync(path);
+    const last = ends.at(-2) ?? 0;
+    for (let bit = 8 * last; bit < 8 * whole.length; bit++) {
+      const flipped = Buffer.from(whole);
+      flipped[bit >> 3] ^= 1 << (bit & 7);
+      writeFileSync(path, flipped);
+      const isLonger = flipped.readUInt32LE(last + 4) > whole.readUInt32LE(last + 4);
+      const doubt = isLonger ? undefined : expect.stringContaining(`byte ${last}: `);
+      expect(read()).toEqual({ bodies: NAMES.slice(0, -1), end: last, doubt });
+    }
+  });
+
+  it('with a flipped bit in the header of its only record is doubtful', async () => {
+    await writeLog(['one']);
+    const flipped = readFileSync(path);
+    flipped[9] ^= 1;
+    writeFileSync(path, flipped);
+    expect(read()).toEqual({ bodies: [], end: 0, doubt: expect.stringContaining('byte 0: ') });
   });
 
   it('with a flipped bit anywhere before the last record is an error that names the byte', async () => {
@@ -115,7 +136,7 @@ describe('a log', () => {
     const lost = Buffer.alloc(first.length);
     const third = encodeLogRecord('add', Buffer.from('third'), LOG_HEADER_BYTES + first.length);
     writeFileSync(path, Buffer.concat([encodeLogHeader(7), first, lost, third]));
-    expect(read()).toEqual({ bodies: ['first'], end: LOG_HEADER_BYTES + first.length });
+    expect(read()).toMatchObject({ bodies: ['first'], end: LOG_HEADER_BYTES + first.length });
   });
 
   it('finds damage whose next record begins across two pieces of the search', () => {

@@ -55,11 +55,24 @@ const settings = {
 
 const manifestSchema = z.strictObject({
   formatVersion: z.literal(FORMAT_VERSION),
+  /** Random, given when the index is made: an index in the place of another is another. Old ones have none. */
+  id: z
+    .string()
+    .regex(/^[0-9a-f-]+$/)
+    .optional(),
   /** Counts commits and merges, from 1. */
   generation: z.int().positive(),
   ...settings,
-  /** query-side.bin; null where the index has none. */
-  querySide: fileSchema.nullable(),
+  /** query-side.bin, or what `name` says; null where the index has none. */
+  querySide: z
+    .strictObject({
+      name: z
+        .string()
+        .regex(/^query-side-[0-9a-f-]+\.bin$/)
+        .optional(),
+      ...fileSchema.shape,
+    })
+    .nullable(),
   segments: z.array(segmentSchema),
   /** The number of the next segment. */
   nextSegment: count,
@@ -136,6 +149,11 @@ export function formatManifest(manifest: Manifest): string {
 /** Commits: from the rename on, this is the index. */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   await writeFileAtomically(join(folder, MANIFEST), formatManifest(manifest));
+}
+
+/** Whether two manifests are of the same commit of the same index. */
+export function isSameCommit(one: Manifest, other: Manifest): boolean {
+  return one.id === other.id && one.generation === other.generation;
 }
 
 /** Documents that are not deleted. */

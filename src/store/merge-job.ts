@@ -2,14 +2,13 @@
  * One merge: segments in, one segment out, on a thread of its own, so that adds, deletes, commits and searches go on.
  * Knows nothing of manifests, nor of deletes that come meanwhile.
  */
-import { Worker } from 'node:worker_threads';
-import { InterruptedError, LzeroError, type Progress, silentProgress } from '../core/index.ts';
+import { type Progress, silentProgress } from '../core/index.ts';
 import type { FileSource, FileSummary, OpenFile } from './byte-files.ts';
 import { removeQuietly } from './byte-files.ts';
 import { partName, SEGMENT_PARTS, type SegmentPart, segmentPath } from './layout.ts';
 import type { SegmentEntry, StoreSettings } from './manifest.ts';
 import { openSegmentFile, partsOf } from './segment-files.ts';
-import { errorFrom, THREAD_FAILED, type ThreadFailure, workerFile } from './threads.ts';
+import { runThreadJob } from './thread-job.ts';
 import { deletedBitmap, type Tombstones } from './tombstones.ts';
 
 /** A segment to merge, and the documents to leave out. */
@@ -26,17 +25,11 @@ export type MergeRequest = {
 };
 
 /** What the thread answers. */
-export type MergeReply =
-  | { readonly kind: 'progress'; readonly sizeBytes: number }
-  | {
-      readonly kind: 'done';
-      readonly numDocs: number;
-      readonly numPostings: number;
-      readonly files: Readonly<Partial<Record<SegmentPart, FileSummary>>>;
-    }
-  | ThreadFailure;
-
-type MergeDone = Extract<MergeReply, { kind: 'done' }>;
+export type MergeDone = {
+  readonly numDocs: number;
+  readonly numPostings: number;
+  readonly files: Readonly<Partial<Record<SegmentPart, FileSummary>>>;
+};
 
 /** What to merge, and into what. */
 export type MergeTask = {
@@ -52,14 +45,18 @@ export type MergeOptions = { readonly signal?: AbortSignal | undefined; readonly
 
 /** Merges. The new files are on disk when it resolves; one that fails or is stopped leaves none. */
 export async function runMerge(task: MergeTask, options: MergeOptions = {}): Promise<SegmentEntry> {
+  const { signal, progress = silentProgress } = options;
   const opened: FileSource[] = [];
   try {
     const request = requestOf(task, opened);
-    return entryOf(task.name, await runThread(request, { ...options, total: totalBytes(task) }));
+    progress.start({ label: 'merging', unit: 'bytes', total: totalBytes(task) });
+    const onProgress = (sizeBytes: number): void => progress.update(sizeBytes);
+    return entryOf(task.name, await runThreadJob({ file: 'merge-worker', request }, { signal, onProgress }));
   } catch (error) {
     for (const part of SEGMENT_PARTS) removeQuietly(segmentPath(task.folder, partName(task.name, part)));
     throw error;
   } finally {
+    progress.stop();
     for (const source of opened) source.close();
   }
 }
@@ -98,38 +95,4 @@ function entryOf(name: string, { numDocs, numPostings, files }: MergeDone): Segm
     files: { postings, documents, ...(vectors && { vectors }) },
     tombstones: null,
   };
-}
-
-async function runThread(
-  request: MergeRequest,
-  { signal, progress = silentProgress, total }: MergeOptions & { total: number },
-): Promise<MergeDone> {
-  if (signal?.aborted) throw new InterruptedError();
-  const worker = new Worker(workerFile('merge-worker'), { workerData: request });
-  const stop = (): void => void worker.terminate();
-  signal?.addEventListener('abort', stop, { once: true });
-  progress.start({ label: 'merging', unit: 'bytes', total });
-  try {
-    return await answerOf(worker, { signal, progress });
-  } finally {
-    progress.stop();
-    signal?.removeEventListener('abort', stop);
-    await worker.terminate();
-  }
-}
-
-function answerOf(worker: Worker, { signal, progress }: { signal: AbortSignal | undefined; progress: Progress }) {
-  return new Promise<MergeDone>((resolve, reject) => {
-    worker.on('message', (reply: MergeReply) => {
-      if (reply.kind === 'progress') progress.update(reply.sizeBytes);
-      else if (reply.kind === 'done') resolve(reply);
-      else reject(errorFrom(reply));
-    });
-    worker.on('error', (cause) =>
-      reject(new LzeroError(THREAD_FAILED, `the merge thread failed: ${cause}`, { cause })),
-    );
-    worker.on('exit', () =>
-      reject(signal?.aborted ? new InterruptedError() : new LzeroError(THREAD_FAILED, 'the merge thread has ended')),
-    );
-  });
 }

@@ -1,11 +1,12 @@
-/** Makes an index, opens one for writing, and removes one. One writer at a time: the second is told who the first is. */
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+/** Makes an index, and opens one for writing. One writer at a time: the second is told who the first is. */
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32, IndexStateError, LockedError, OutputError } from '../core/index.ts';
 import { acquireLock, exists, type Lock, syncFolder, writeFileAtomically } from '../files/index.ts';
 import { removeOrphans } from './commit.ts';
-import { isLeftover, isOurs, isSegmentFile, LOCK, MANIFEST, QUERY_SIDE, SEGMENTS, segmentPath } from './layout.ts';
-import { FORMAT_VERSION, type Manifest, readManifest, type StoreSettings, writeManifest } from './manifest.ts';
+import { isOurs, LOCK, MANIFEST, QUERY_SIDE, SEGMENTS } from './layout.ts';
+import { FORMAT_VERSION, readManifest, type StoreSettings, writeManifest } from './manifest.ts';
 import { StoreWriter, type WriterOptions } from './writer.ts';
 
 /** What a new index is to be. */
@@ -24,7 +25,10 @@ export async function createStore(
   const lock = lockFor(folder);
   try {
     refuseIfUsed(folder);
-    attempt(folder, () => mkdirSync(join(folder, SEGMENTS), { recursive: true }));
+    attempt(folder, () => {
+      mkdirSync(join(folder, SEGMENTS), { recursive: true });
+      removeOrphans(folder, undefined); // before there is a manifest: it would name the log of a dead index
+    });
     await writeNewStore(folder, settings);
     return await start(folder, lock, options);
   } catch (error) {
@@ -33,17 +37,11 @@ export async function createStore(
   }
 }
 
-/** Which index is meant. */
-export type Expected = {
-  /** The model whose vectors are to be added. */
-  readonly model?: string | undefined;
-};
-
 /**
  * Opens an index for writing and brings back what an earlier writer logged and did not commit. IndexStateError where
- * another writer has it open, or where it belongs to another model.
+ * another writer has it open.
  */
-export async function openWriter(folder: string, options: WriterOptions & Expected = {}): Promise<StoreWriter> {
+export async function openWriter(folder: string, options: WriterOptions = {}): Promise<StoreWriter> {
   if (!(await exists(join(folder, MANIFEST)))) readManifest(folder); // says what is wrong, before a lock is left there
   const lock = lockFor(folder);
   try {
@@ -54,22 +52,14 @@ export async function openWriter(folder: string, options: WriterOptions & Expect
   }
 }
 
-async function start(folder: string, lock: Lock, options: WriterOptions & Expected): Promise<StoreWriter> {
+async function start(folder: string, lock: Lock, options: WriterOptions): Promise<StoreWriter> {
   const manifest = readManifest(folder);
-  refuseOtherModel(folder, manifest, options);
   attempt(folder, () => removeOrphans(folder, manifest));
   return await StoreWriter.start({ folder, manifest, lock }, options);
 }
 
-function refuseOtherModel(folder: string, { model }: Manifest, expected: Expected): void {
-  if (expected.model === undefined || expected.model === model?.identity) return;
-  throw new IndexStateError(
-    `${folder} holds ${model ? `vectors of the model ${model.name} (${model.identity})` : 'words'}, not of ${expected.model}`,
-    { hint: 'vectors of different models cannot be compared: use the same model, or build another index' },
-  );
-}
-
-function lockFor(folder: string): Lock {
+/** Takes the writer's lock of an index, or says who has it. */
+export function lockFor(folder: string): Lock {
   try {
     return acquireLock(join(folder, LOCK));
   } catch (error) {
@@ -90,37 +80,11 @@ function refuseIfUsed(folder: string): void {
   refuseOthers(folder, names);
 }
 
-function refuseOthers(folder: string, names: readonly string[]): void {
+/** Refuses a folder in which there is anything that no index has. */
+export function refuseOthers(folder: string, names: readonly string[]): void {
   const other = names.find((name) => !isOurs(name));
   if (other === undefined) return;
   throw new IndexStateError(`${folder} is not empty: there is ${other}`, { hint: 'choose another folder' });
-}
-
-/**
- * Removes an index, so that another can be made in its place. IndexStateError where another writer has it open, and where
- * the folder holds anything that is not an index's: a file called manifest.json may be somebody else's.
- */
-export function removeStore(folder: string): void {
-  const lock = lockFor(folder);
-  try {
-    const names = readdirSync(folder);
-    if (!names.includes(SEGMENTS)) throw new IndexStateError(`${folder} is not an index: it has no ${SEGMENTS}`);
-    refuseOthers(
-      folder,
-      names.filter((name) => name !== MANIFEST),
-    );
-    attempt(folder, () => removeFiles(folder, names));
-  } finally {
-    lock.release();
-  }
-}
-
-/** The manifest goes first: without it the rest is what a killed `createStore` leaves. */
-function removeFiles(folder: string, names: readonly string[]): void {
-  rmSync(join(folder, MANIFEST), { force: true });
-  for (const name of readdirSync(join(folder, SEGMENTS)))
-    if (isSegmentFile(name)) rmSync(segmentPath(folder, name), { force: true });
-  for (const name of names) if (name === QUERY_SIDE || isLeftover(name)) rmSync(join(folder, name), { force: true });
 }
 
 async function writeNewStore(folder: string, { querySide, ...settings }: NewStore): Promise<void> {
@@ -128,6 +92,7 @@ async function writeNewStore(folder: string, { querySide, ...settings }: NewStor
   await syncFolder(join(folder, '..')).catch(() => {}); // who may not open the parent can live with it
   await writeManifest(folder, {
     formatVersion: FORMAT_VERSION,
+    id: randomUUID(),
     generation: 1,
     ...settings,
     querySide: querySide ? { sizeBytes: querySide.length, crc32: crc32(querySide) } : null,
@@ -138,7 +103,8 @@ async function writeNewStore(folder: string, { querySide, ...settings }: NewStor
   });
 }
 
-function attempt(path: string, call: () => void): void {
+/** Does what may fail for want of space or rights, and names the path if it does. */
+export function attempt(path: string, call: () => void): void {
   try {
     call();
   } catch (cause) {

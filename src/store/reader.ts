@@ -2,17 +2,8 @@
  * Reads an index: one commit at a time, without a lock, while a writer goes on. Stored fields are read for the hits that
  * are asked for, never for a search. Knows nothing of texts and models: queries come as vectors or analysed words.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import {
-  assert,
-  crc32,
-  IndexFormatError,
-  IndexStateError,
-  messageOf,
-  type SparseVector,
-  UsageError,
-} from '../core/index.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { assert, IndexStateError, type SparseVector, UsageError } from '../core/index.ts';
 import {
   type Bitmap,
   checkK,
@@ -28,8 +19,7 @@ import {
   type StoredDocument,
   type TopK,
 } from '../search/index.ts';
-import { QUERY_SIDE } from './layout.ts';
-import { numLiveDocs, type StoreSettings, type UserState } from './manifest.ts';
+import { isSameCommit, type Manifest, numLiveDocs, type StoreSettings, type UserState } from './manifest.ts';
 import { type IndexQuery, LocalHost, type ReaderMode, type SearchHost } from './search-host.ts';
 import { SearchPool } from './search-pool.ts';
 import { formatOf } from './segment-parts.ts';
@@ -120,6 +110,12 @@ export class StoreReader {
     return this.#snapshot.manifest.generation;
   }
 
+  /** A name for what is read: another commit has another, and one of another index too. */
+  get commit(): string {
+    const { id = '', generation } = this.#snapshot.manifest;
+    return `${id}/${generation}`;
+  }
+
   /** What was committed with the documents. */
   get userState(): UserState {
     return this.#snapshot.manifest.userState;
@@ -132,13 +128,8 @@ export class StoreReader {
 
   /** The compact query side; undefined where the index has none. */
   querySide(): Uint8Array | undefined {
-    const expected = this.#snapshot.manifest.querySide;
-    if (!expected) return undefined;
-    const path = join(this.#folder, QUERY_SIDE);
-    const bytes = readWhole(path);
-    if (bytes.length !== expected.sizeBytes || crc32(bytes) !== expected.crc32)
-      throw new IndexFormatError(`${path}: the file is damaged: size or checksum are not what the manifest says`);
-    return bytes;
+    this.#requireOpen();
+    return this.#snapshot.querySide();
   }
 
   /** The best documents, best first; equal scores by ascending document number. */
@@ -182,6 +173,13 @@ export class StoreReader {
   has(id: string): boolean {
     this.#requireOpen();
     return this.#snapshot.find(id) !== undefined;
+  }
+
+  /** The page that a document is a chunk of, its own id where it is none; undefined where there is no such document. */
+  pageOf(id: string): string | undefined {
+    this.#requireOpen();
+    const place = this.#snapshot.find(id);
+    return place?.segment.handle.documents.pageOf(place.local);
   }
 
   /** Whether some documents are chunks of pages. */
@@ -244,18 +242,20 @@ export class StoreReader {
   }
 
   /**
-   * Goes on to the newest commit; false where this is it. Only new segments and tombstones are loaded. One that fails
-   * leaves the reader with the commit it has.
+   * Goes on to the newest commit; false where this is it. Only new segments and tombstones are loaded, unless another
+   * index has taken the place of this one; IndexStateError where its queries are read in another way. A refresh that
+   * fails leaves the reader with the commit it has.
    */
   async refresh(): Promise<boolean> {
     return await this.#turns.take(async () => {
       this.#requireOpen();
       const last = this.#snapshot;
       const next = Snapshot.open(this.#folder, last);
-      if (next.manifest.generation === last.manifest.generation) {
-        next.release();
-        return false;
-      }
+      const isSame = isSameCommit(next.manifest, last.manifest);
+      const other = otherQueries(last.manifest, next.manifest);
+      if (isSame || other) next.release();
+      if (isSame) return false;
+      if (other) throw isAnother(this.#folder, other);
       await this.#goOn(last, next);
       return true;
     });
@@ -358,12 +358,21 @@ function searcherSettings({ kind, scale, bm25 }: StoreSettings, mode: ReaderMode
   return { kind, scale, bm25, mode };
 }
 
-function readWhole(path: string): Uint8Array {
-  try {
-    return readFileSync(path);
-  } catch (cause) {
-    throw new IndexFormatError(`${path} cannot be read: ${messageOf(cause)}`, { cause });
-  }
+/** How queries are read and scored: a reader has it from the beginning, and so has whoever made queries with it. */
+function queryRules({ kind, model, scale, bm25, querySide }: Manifest): Readonly<Record<string, unknown>> {
+  return { kind, model: model?.identity, scale, bm25, 'query side': querySide?.crc32 };
+}
+
+/** The first rule that is another, if there is one. */
+function otherQueries(last: Manifest, next: Manifest): string | undefined {
+  const rules = queryRules(next);
+  return Object.entries(queryRules(last)).find(([name, rule]) => !isDeepStrictEqual(rule, rules[name]))?.[0];
+}
+
+function isAnother(folder: string, rule: string): IndexStateError {
+  return new IndexStateError(`${folder} is another index now: its ${rule} is not that of the one that was opened`, {
+    hint: 'close it and open it again',
+  });
 }
 
 function filterBitmaps(snapshot: Snapshot, filter: Filter): Bitmap[] {

@@ -26,6 +26,7 @@ import {
   writeVectors,
 } from '../search/index.ts';
 import { CachedSource, PageCache } from './cached-source.ts';
+import type { SegmentPart } from './layout.ts';
 import type { StoreSettings } from './manifest.ts';
 
 /** What is indexed of a document: codes of a learned vector, or analysed words in order. */
@@ -83,6 +84,16 @@ export const vectorsFormat = {
   merge: mergeVectors,
   verify: verifyVectors,
 };
+
+/** Reads a whole file of a segment and believes nothing; an IndexFormatError at the first fault. */
+export function verifyPart(
+  part: SegmentPart,
+  source: ByteSource,
+  settings: Pick<StoreSettings, 'kind'>,
+): { readonly numDocs: number; readonly numPostings?: number } {
+  if (part === 'postings') return formatOf(settings).verify(source);
+  return part === 'documents' ? documentsFormat.verify(source) : vectorsFormat.verify(source);
+}
 
 /** Checks a document and gives it back; an error names it where the index cannot take it. */
 export function checkNewDocument(added: NewDocument, settings: StoreSettings): NewDocument {

@@ -2,12 +2,13 @@
  * One commit, open for reading: its files stay readable through their descriptors, whatever a writer deletes meanwhile.
  * Knows nothing of searching.
  */
-import { IndexFormatError } from '../core/index.ts';
+import { crc32, IndexFormatError } from '../core/index.ts';
 import { type DocumentsReader, type IndexKind, type SearchSegment, VectorsReader } from '../search/index.ts';
 import type { FileSource } from './byte-files.ts';
 import { PageCache } from './cached-source.ts';
-import { type Manifest, readManifest, type SegmentEntry } from './manifest.ts';
-import { openSegmentFile, partsOf, readTombstones, VanishedFileError } from './segment-files.ts';
+import { querySidePath } from './layout.ts';
+import { isSameCommit, type Manifest, readManifest, type SegmentEntry } from './manifest.ts';
+import { openNamedFile, openSegmentFile, partsOf, readTombstones } from './segment-files.ts';
 import { formatOf, openDocuments } from './segment-parts.ts';
 import { deletedBitmap, isDeleted, type Tombstones } from './tombstones.ts';
 
@@ -82,26 +83,28 @@ export type DocumentPlace = { readonly segment: SnapshotSegment; readonly local:
 export class Snapshot {
   readonly manifest: Manifest;
   readonly segments: readonly SnapshotSegment[];
+  readonly #querySide: FileSource | undefined;
   /** Hits become ids one by one: their tables stay in memory, where they are not large. Shared with the next snapshot. */
   readonly #idCache: PageCache;
   #numUsers = 1;
 
   /**
-   * Opens the newest commit; segments that `known` has are not opened again. Where a writer deletes a file between
-   * reading the manifest and opening, there is a newer manifest, and it is read.
+   * Opens the newest commit; segments that `known` has are not opened again, unless another index has taken the place of
+   * its own. Where a writer deletes a file between reading the manifest and opening, there is a newer manifest, and it is
+   * read.
    *
    * @param read reads the manifest
    */
   static open(folder: string, known?: Snapshot, read: (folder: string) => Manifest = readManifest): Snapshot {
-    let last: Manifest | undefined;
+    let manifest = read(folder);
     for (let attempt = 0; ; attempt++) {
-      const manifest = read(folder);
       try {
-        return new Snapshot(folder, manifest, known);
+        return new Snapshot(folder, manifest, known?.manifest.id === manifest.id ? known : undefined);
       } catch (error) {
-        const hasGoneOn = last?.generation !== manifest.generation;
-        if (!(error instanceof VanishedFileError) || !hasGoneOn || attempt === MAX_ATTEMPTS) throw error;
-        last = manifest;
+        if (!(error instanceof IndexFormatError) || attempt === MAX_ATTEMPTS) throw error;
+        const next = read(folder);
+        if (isSameCommit(next, manifest)) throw error;
+        manifest = next;
       }
     }
   }
@@ -113,15 +116,27 @@ export class Snapshot {
     const segments: SnapshotSegment[] = [];
     let firstDocId = 0;
     try {
+      this.#querySide = manifest.querySide
+        ? openNamedFile(querySidePath(folder, manifest.querySide), manifest.querySide)
+        : undefined;
       for (const entry of manifest.segments) {
         segments.push(openSegment(folder, { ...opening, entry, firstDocId }));
         firstDocId += entry.numDocs;
       }
     } catch (error) {
       for (const { handle } of segments) handle.release();
+      this.#querySide?.close();
       throw error;
     }
     this.segments = segments;
+  }
+
+  /** The compact query side; undefined where the index has none. */
+  querySide(): Uint8Array | undefined {
+    const bytes = this.#querySide?.read(0, this.#querySide.sizeBytes);
+    if (bytes && crc32(bytes) !== this.manifest.querySide?.crc32)
+      throw new IndexFormatError(`${this.#querySide?.label}: the file is damaged: its checksum is not the manifest's`);
+    return bytes;
   }
 
   /** Keeps the files open until `release`. */
@@ -133,13 +148,15 @@ export class Snapshot {
   /** Closes files that no other snapshot has, once nobody uses this one. */
   release(): void {
     this.#numUsers--;
-    if (this.#numUsers === 0) for (const { handle } of this.segments) handle.release();
+    if (this.#numUsers > 0) return;
+    for (const { handle } of this.segments) handle.release();
+    this.#querySide?.close();
   }
 
   /** What searchers take. */
   get searchSegments(): readonly SearchSegment[] {
     return this.segments.map(({ entry, handle, tombstones }) => ({
-      key: entry.name,
+      key: `${this.manifest.id ?? ''}/${entry.name}`,
       source: handle.postings,
       numDocs: entry.numDocs,
       deleted: deletedBitmap(tombstones),

@@ -13,7 +13,7 @@ export type ThreadFailure = {
 };
 
 /** Node 20 loads no .ts in threads: sources run by tests and scripts use the built file. */
-export function workerFile(name: 'merge-worker' | 'search-worker'): URL {
+export function workerFile(name: 'merge-worker' | 'search-worker' | 'verify-worker'): URL {
   return import.meta.url.endsWith('.ts')
     ? new URL(`../../dist/store/${name}.js`, import.meta.url)
     : new URL(`./${name}.js`, import.meta.url);

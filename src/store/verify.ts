@@ -6,15 +6,17 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { InterruptedError, LzeroError, messageOf, type Progress, silentProgress } from '../core/index.ts';
-import type { ByteSource } from '../search/index.ts';
-import { checksumOf, FileSource, type FileSummary, isMissing } from './byte-files.ts';
-import { logPath, partName, QUERY_SIDE, type SegmentPart, segmentPath } from './layout.ts';
+import type { DocumentsReader } from '../search/index.ts';
+import { checksumOf, type FileSource, type FileSummary, openIfThere } from './byte-files.ts';
+import { PageCache } from './cached-source.ts';
+import { logPath, partName, querySidePath, type SegmentPart, segmentPath } from './layout.ts';
 import { readLog } from './log-format.ts';
-import { readChange } from './log-records.ts';
-import { type Manifest, readManifest, type SegmentEntry } from './manifest.ts';
+import { readChanges } from './log-records.ts';
+import { isSameCommit, type Manifest, numLiveDocs, readManifest, type SegmentEntry } from './manifest.ts';
 import { openNamedFile, partsOf } from './segment-files.ts';
-import { documentsFormat, formatOf, openDocuments, vectorsFormat } from './segment-parts.ts';
-import { decodeTombstones, isDeleted, noTombstones } from './tombstones.ts';
+import { openDocuments } from './segment-parts.ts';
+import { decodeTombstones, isDeleted, noTombstones, type Tombstones } from './tombstones.ts';
+import { verifyFile } from './verify-job.ts';
 
 /** Something that is wrong. */
 export type StoreFault = { readonly file: string; readonly message: string };
@@ -32,7 +34,11 @@ export type VerifyReport = {
 };
 
 /** How to verify. */
-export type VerifyOptions = { readonly signal?: AbortSignal | undefined; readonly progress?: Progress | undefined };
+export type VerifyOptions = {
+  readonly signal?: AbortSignal | undefined;
+  /** Told of bytes; each is read twice, once for its checksum and once for what it means. */
+  readonly progress?: Progress | undefined;
+};
 
 /** Verifies the newest commit and the log. */
 export async function verifyStore(folder: string, options: VerifyOptions = {}): Promise<VerifyReport> {
@@ -47,7 +53,7 @@ export async function verifyStore(folder: string, options: VerifyOptions = {}): 
   progress.start({ label: 'verifying', unit: 'bytes', total: totalBytes(manifest) });
   try {
     const report = await new Verification(folder, manifest, options).run();
-    const hasGoneOn = report.faults.length > 0 && readManifest(folder).generation !== manifest.generation;
+    const hasGoneOn = report.faults.length > 0 && !isSameCommit(readManifest(folder), manifest);
     return hasGoneOn ? await verifyStore(folder, options) : report;
   } finally {
     progress.stop();
@@ -55,16 +61,21 @@ export async function verifyStore(folder: string, options: VerifyOptions = {}): 
 }
 
 function totalBytes({ querySide, segments }: Manifest): number {
-  return [querySide, ...segments.flatMap(({ files, tombstones }) => [...Object.values(files), tombstones])].reduce(
-    (sum, file) => sum + (file?.sizeBytes ?? 0),
-    0,
-  );
+  const parts = segments.flatMap(({ files }) => Object.values(files));
+  const once = [querySide, ...segments.map(({ tombstones }) => tombstones)];
+  return [...parts, ...parts, ...once].reduce((sum, file) => sum + (file?.sizeBytes ?? 0), 0);
 }
 
 function faultOf(file: string, error: unknown): StoreFault {
   if (!(error instanceof LzeroError) || error instanceof InterruptedError) throw error;
   return { file, message: messageOf(error) };
 }
+
+/** The ids of a segment, and which of its documents are deleted. */
+type LiveIds = { readonly path: string; readonly documents: DocumentsReader; readonly deleted: Tombstones };
+
+/** Ids looked up between two moments for others, and for a stop. */
+const IDS_AT_ONCE = 4096;
 
 type OpenPart = { readonly path: string; readonly expected: FileSummary; readonly source: FileSource | undefined };
 
@@ -75,9 +86,11 @@ class Verification {
   readonly #signal: AbortSignal | undefined;
   readonly #progress: Progress;
   readonly #faults: StoreFault[] = [];
+  readonly #idCache = PageCache.forIds();
   readonly #parts = new Map<string, OpenPart>();
-  readonly #ids = new Set<string>();
   #sizeBytes = 0;
+  /** Bytes that are behind us, for the progress. */
+  #numDone = 0;
   #numLogged = 0;
 
   constructor(folder: string, manifest: Manifest, { signal, progress = silentProgress }: VerifyOptions) {
@@ -91,7 +104,9 @@ class Verification {
     try {
       this.#openAll();
       for (const part of this.#parts.values()) await this.#checkSum(part);
-      for (const entry of this.#manifest.segments) await this.#checkSegment(entry);
+      for (const entry of this.#manifest.segments)
+        for (const part of partsOf(entry)) await this.#checkPart(entry, part);
+      await this.#checkIds();
       this.#checkLog();
     } finally {
       for (const { source } of this.#parts.values()) source?.close();
@@ -99,7 +114,7 @@ class Verification {
     return {
       faults: this.#faults,
       generation: this.#manifest.generation,
-      numDocs: this.#ids.size,
+      numDocs: numLiveDocs(this.#manifest),
       numFiles: this.#parts.size + 1,
       sizeBytes: this.#sizeBytes,
       numLogged: this.#numLogged,
@@ -108,7 +123,7 @@ class Verification {
 
   #openAll(): void {
     const { querySide, segments } = this.#manifest;
-    if (querySide) this.#open(join(this.#folder, QUERY_SIDE), querySide);
+    if (querySide) this.#open(querySidePath(this.#folder, querySide), querySide);
     for (const entry of segments) {
       for (const part of partsOf(entry)) {
         const file = entry.files[part];
@@ -127,23 +142,24 @@ class Verification {
     if (!source) return;
     const crc = await this.#attemptAsync(path, () => checksumOf(source, () => this.#pause()));
     this.#sizeBytes += source.sizeBytes;
-    this.#progress.update(this.#sizeBytes);
+    this.#advance(source.sizeBytes);
     if (crc !== undefined && crc !== expected.crc32)
       this.#faults.push({ file: path, message: `expected the checksum ${expected.crc32}, got ${crc}` });
   }
 
-  async #checkSegment(entry: SegmentEntry): Promise<void> {
-    for (const part of partsOf(entry)) {
-      await this.#pause();
-      this.#checkPart(entry, part);
-    }
-    await this.#pause();
-    this.#checkIds(entry);
+  #advance(sizeBytes: number): void {
+    this.#numDone += sizeBytes;
+    this.#progress.update(this.#numDone);
   }
 
-  #checkPart(entry: SegmentEntry, part: SegmentPart): void {
+  async #checkPart(entry: SegmentEntry, part: SegmentPart): Promise<void> {
     const { path, source } = this.#partOf(entry, part);
-    const found = source && this.#attempt(path, () => verifyPart(part, source, this.#manifest));
+    if (!source) return;
+    await this.#pause();
+    const onProgress = (sizeBytes: number): void => this.#progress.update(this.#numDone + sizeBytes);
+    const how = { settings: this.#manifest, signal: this.#signal, onProgress };
+    const found = await this.#attemptAsync(path, () => verifyFile(part, source, how));
+    this.#advance(source.sizeBytes);
     if (!found) return;
     if (found.numDocs !== entry.numDocs)
       this.#faults.push({ file: path, message: `expected ${entry.numDocs} documents, got ${found.numDocs}` });
@@ -151,20 +167,33 @@ class Verification {
       this.#faults.push({ file: path, message: `expected ${entry.numPostings} postings, got ${found.numPostings}` });
   }
 
-  /** Ids of documents that are left are there once in the whole index. */
-  #checkIds(entry: SegmentEntry): void {
+  /**
+   * Ids of documents that are left are there once in the whole index. Within a segment their table has seen to it; of two
+   * segments the ids of the smaller are looked up in the larger, which takes no memory.
+   */
+  async #checkIds(): Promise<void> {
+    const segments = this.#manifest.segments.flatMap((entry) => this.#openIds(entry) ?? []);
+    const bySize = segments.sort((a, b) => b.documents.numDocs - a.documents.numDocs);
+    for (const [i, smaller] of bySize.entries())
+      await this.#attemptAsync(smaller.path, () => this.#checkIdsAgainst(smaller, bySize.slice(0, i)));
+  }
+
+  #openIds(entry: SegmentEntry): LiveIds | undefined {
     const { path, source } = this.#partOf(entry, 'documents');
     const deleted = this.#tombstones(entry);
-    if (!source || !deleted) return;
-    this.#attempt(path, () => {
-      const { ids } = openDocuments(source);
-      for (let local = 0; local < entry.numDocs; local++) {
-        if (isDeleted(deleted, local)) continue;
-        const id = ids.stringAt(local);
-        if (this.#ids.has(id)) this.#faults.push({ file: path, message: `the id ${JSON.stringify(id)} occurs twice` });
-        this.#ids.add(id);
-      }
-    });
+    const documents = source && this.#attempt(path, () => openDocuments(source, this.#idCache));
+    return deleted && documents && { path, documents, deleted };
+  }
+
+  async #checkIdsAgainst({ path, documents, deleted }: LiveIds, others: readonly LiveIds[]): Promise<void> {
+    if (others.length === 0) return;
+    for (let local = 0; local < documents.numDocs; local++) {
+      if (local % IDS_AT_ONCE === 0) await this.#pause();
+      if (isDeleted(deleted, local)) continue;
+      const id = documents.idOf(local);
+      if (others.some((other) => hasLive(other, id)))
+        this.#faults.push({ file: path, message: `the id ${JSON.stringify(id)} occurs twice` });
+    }
   }
 
   #tombstones({ numDocs, numDeleted, tombstones }: SegmentEntry) {
@@ -178,18 +207,18 @@ class Verification {
     return read;
   }
 
-  /** A torn tail is no fault: it was never acknowledged, and the next writer cuts it. */
+  /** A torn end is no fault: it was never acknowledged, and the next writer cuts it. A doubtful one may have been. */
   #checkLog(): void {
     const path = logPath(this.#folder, this.#manifest.log);
-    const source = openIfThere(path);
+    const source = this.#attempt(path, () => openIfThere(path));
     if (!source) return;
     try {
-      this.#attempt(path, () => {
-        for (const record of readLog(source, this.#manifest.log)) {
-          readChange(record, this.#manifest, path);
-          this.#numLogged++;
-        }
-      });
+      const end = this.#attempt(path, () =>
+        readLog(source, this.#manifest.log, (record) => {
+          this.#numLogged += readChanges(record, this.#manifest, path).length;
+        }),
+      );
+      if (end?.doubt !== undefined) this.#faults.push({ file: path, message: end.doubt });
     } finally {
       source.close();
     }
@@ -227,20 +256,7 @@ class Verification {
   }
 }
 
-function verifyPart(
-  part: SegmentPart,
-  source: ByteSource,
-  manifest: Manifest,
-): { readonly numDocs: number; readonly numPostings?: number } {
-  if (part === 'postings') return formatOf(manifest).verify(source);
-  return part === 'documents' ? documentsFormat.verify(source) : vectorsFormat.verify(source);
-}
-
-function openIfThere(path: string): FileSource | undefined {
-  try {
-    return FileSource.open(path);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
+function hasLive({ documents, deleted }: LiveIds, id: string): boolean {
+  const local = documents.docIdOf(id);
+  return local !== undefined && !isDeleted(deleted, local);
 }

@@ -7,12 +7,13 @@ import { type FileSource, removeQuietly } from './byte-files.ts';
 import type { PageCache } from './cached-source.ts';
 import { partName, SEGMENT_PARTS, segmentPath, tombstonesName } from './layout.ts';
 import type { SegmentEntry } from './manifest.ts';
+import type { PageHolder } from './page-parts.ts';
 import { openSegmentFile, readTombstones, writeTombstones } from './segment-files.ts';
 import { openDocuments } from './segment-parts.ts';
 import { copyTombstones, isDeleted, markDeleted, noTombstones, type Tombstones } from './tombstones.ts';
 
 /** A segment of a writer. */
-export class WriterSegment {
+export class WriterSegment implements PageHolder {
   readonly #folder: string;
   readonly #source: FileSource;
   readonly #documents: DocumentsReader;
@@ -67,6 +68,16 @@ export class WriterSegment {
   has(id: string): boolean {
     const docId = this.#documents.docIdOf(id);
     return docId !== undefined && !isDeleted(this.working, docId);
+  }
+
+  pageOf(id: string): string | undefined {
+    const docId = this.#documents.docIdOf(id);
+    return docId !== undefined && !isDeleted(this.working, docId) ? this.#documents.pageOf(docId) : undefined;
+  }
+
+  partsOf(page: string): string[] {
+    const left = this.#documents.docsOfPage(page).filter((docId) => !isDeleted(this.working, docId));
+    return left.map((docId) => this.#documents.idOf(docId));
   }
 
   /** Deletes a document; false if none with this id is left. */

@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { documentOf, QUERIES, SPARSE, scratchFolders } from '../../test/store/documents.ts';
 import { IndexStateError, InputError, InterruptedError } from '../core/index.ts';
 import {
   createStore,
+  type NewDocument,
   openReader,
   openWriter,
   type StoreReader,
@@ -40,7 +41,7 @@ describe('createStore', () => {
     await create();
     const reader = await read();
     expect([reader.numDocs, reader.generation, reader.userState]).toEqual([0, 1, null]);
-    expect(reader.querySide()).toEqual(Buffer.from('query side'));
+    expect(reader.querySide()).toEqual(new TextEncoder().encode('query side'));
     expect(await reader.search(QUERIES[0])).toEqual([]);
     expect(reader.settings).toMatchObject({ kind: 'sparse', model: { identity: 'model-a' } });
   });
@@ -60,8 +61,17 @@ describe('createStore', () => {
     writeFileSync(join(folder, 'query-side.bin'), 'half');
     writeFileSync(join(folder, 'manifest.json.123.4.tmp'), '{');
     await create();
-    expect((await read()).querySide()).toEqual(Buffer.from('query side'));
+    expect((await read()).querySide()).toEqual(new TextEncoder().encode('query side'));
     expect(readdirSync(folder).sort()).toEqual(['lock', 'manifest.json', 'query-side.bin', 'segments']);
+  });
+
+  it('does not do again what the log says of an index that was removed before it', async () => {
+    const writer = await create();
+    await writer.add(documents(0, 3));
+    await writer.close();
+    for (const name of ['manifest.json', 'query-side.bin']) rmSync(join(folder, name)); // log-0 is left
+    expect((await create()).numDocs).toBe(0);
+    expect(readdirSync(folder)).not.toContain('log-0');
   });
 });
 
@@ -75,14 +85,6 @@ describe('openWriter', () => {
         hint: expect.stringContaining(`wait until process ${process.pid} has ended`),
       }),
     );
-  });
-
-  it('refuses vectors of another model', async () => {
-    await (await create()).close();
-    await expect(openWriter(folder, { model: 'model-b' })).rejects.toThrow(
-      'holds vectors of the model a (model-a), not of model-b',
-    );
-    expect((await open({ model: 'model-a' })).numDocs).toBe(0);
   });
 
   it('refuses a folder that is no index, and leaves no lock there', async () => {
@@ -135,6 +137,22 @@ describe('a writer', () => {
     expect([...reader.ids()]).toEqual(['doc-2', 'doc-3', 'doc-1']);
     expect(reader.get('doc-1')).toEqual(documentOf('doc-1', 1).document);
     expect(readdirSync(folder).filter((name) => name.startsWith('log'))).toEqual([]);
+  });
+
+  it('killed while it writes its log has taken all documents of a call, or none', async () => {
+    const writer = await create();
+    await writer.add(documents(0, 4));
+    await writer.close();
+    const path = join(folder, 'log-0');
+    const whole = readFileSync(path);
+    for (let size = 0; size < whole.length; size += 1 + Math.floor(whole.length / 40)) {
+      writeFileSync(path, whole.subarray(0, size));
+      const next = await openWriter(folder);
+      expect(next.numDocs).toBe(0);
+      await next.close();
+    }
+    writeFileSync(path, whole);
+    expect((await open()).numDocs).toBe(4);
   });
 
   it('without a log loses what was not committed, and keeps the rest', async () => {
@@ -226,6 +244,28 @@ describe('a writer', () => {
     expect(reader.get('a')?.title).toBe('a, version 2');
   });
 
+  it('writes no log for nothing', async () => {
+    const writer = await create();
+    expect([await writer.delete([]), await writer.add([]), await writer.commit()]).toEqual([
+      0,
+      { numNew: 0, numReplaced: 0 },
+      1,
+    ]);
+    expect(readdirSync(folder)).not.toContain('log-0');
+  });
+
+  it('knows whether there is something to commit, also of an earlier writer', async () => {
+    const writer = await create();
+    expect(writer.hasUncommitted).toBe(false);
+    await writer.add(documents(0, 1));
+    expect(writer.hasUncommitted).toBe(true);
+    await writer.close();
+    const next = await open();
+    expect(next.hasUncommitted).toBe(true);
+    await next.commit();
+    expect(next.hasUncommitted).toBe(false);
+  });
+
   it('knows which ids it has, committed or not', async () => {
     const writer = await create();
     await writer.add(documents(0, 1));
@@ -245,6 +285,64 @@ describe('a writer', () => {
     await writer.close();
     for (const call of [() => writer.add([]), () => writer.delete([]), () => writer.commit(), () => writer.merge()])
       await expect(call()).rejects.toThrow(`the writer of ${folder} is closed`);
+  });
+});
+
+describe('a writer of pages', () => {
+  const part = (page: string, chunk: number, version = 0): NewDocument => {
+    const { document, ...rest } = documentOf(`${page}#${chunk}`, version);
+    return { document: { ...document, page, chunk }, ...rest };
+  };
+  const idsOf = (reader: StoreReader): string[] => [...reader.ids()];
+
+  it('that are replaced drops their other parts with the same call, committed, flushed or waiting', async () => {
+    const writer = await create({ bufferBytes: 1 });
+    await writer.add([part('p', 0), part('p', 1), documentOf('q', 0)]);
+    await writer.commit();
+    await writer.add([part('p', 2)]);
+    await writer.add([part('p', 3)]); // p#2 is in a segment by now that no manifest names
+    await writer.add([part('p', 1, 1), part('q', 0), part('q', 1)], { replacePages: true });
+    await writer.commit();
+    expect(idsOf(await read())).toEqual(['p#1', 'q#0', 'q#1']);
+    await writer.add([documentOf('p', 2)], { replacePages: true }); // a whole document in the place of parts
+    await writer.close();
+    const next = await open(); // what the log says is the same
+    await next.commit();
+    expect(idsOf(await read())).toEqual(['q#0', 'q#1', 'p']);
+  });
+
+  it('that are added without that leaves their other parts alone', async () => {
+    const writer = await create();
+    await writer.add([part('p', 0), part('p', 1)]);
+    await writer.add([part('p', 0, 1)]);
+    await writer.commit();
+    expect(idsOf(await read())).toEqual(['p#1', 'p#0']);
+  });
+
+  it.each([
+    ['a document after a page', ['p#0', 'p#1'], 'document', '"p#0" is the id of a part of "p" and of a document'],
+    ['a page after a document', ['x', 'p#0'], 'page', '"p#0" is the id of a document and of a part of "p"'],
+  ] as const)('refuses %s that has the id of its part, and takes nothing', async (_, ids, next, words) => {
+    const writer = await create();
+    const first = ids.map((id, i) => (next === 'document' ? part('p', i) : documentOf(id, 0)));
+    const second = next === 'document' ? [documentOf('new', 0), documentOf('p#0', 1)] : [part('p', 0), part('p', 1)];
+    for (const isCommitted of [false, true]) {
+      await writer.add(first, { replacePages: true });
+      if (isCommitted) await writer.commit();
+      await expect(writer.add(second, { replacePages: true })).rejects.toThrow(words);
+    }
+    await expect(writer.add([...first, ...second], { replacePages: true })).rejects.toThrow(InputError);
+    expect(writer.numDocs).toBe(2);
+  });
+
+  it('deletes all parts of a page, committed or not, and counts it once', async () => {
+    const writer = await create();
+    await writer.add([part('p', 0), documentOf('q', 0)]);
+    await writer.commit();
+    await writer.add([part('p', 1), part('r', 0)]);
+    expect(await writer.deletePages(['p', 'q', 'none'])).toBe(2);
+    await writer.commit();
+    expect(idsOf(await read())).toEqual(['r#0']);
   });
 });
 

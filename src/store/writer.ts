@@ -5,20 +5,20 @@
  *     add, delete ─ log ─ buffer ─ (full, or commit) ─ segment ─ (commit) ─ manifest
  *                              └ tombstones of earlier segments ─┘
  */
-import { existsSync } from 'node:fs';
 import { IndexStateError, type Logger, silentLogger } from '../core/index.ts';
 import type { Lock } from '../files/index.ts';
-import { FileSource } from './byte-files.ts';
+import { openIfThere } from './byte-files.ts';
 import { PageCache } from './cached-source.ts';
 import { publish, UncertainCommitError } from './commit.ts';
 import { logPath } from './layout.ts';
 import { readLog } from './log-format.ts';
-import { addRecord, deleteRecord, type LoggedChange, readChange } from './log-records.ts';
+import { addRecord, batchRecord, deleteRecord, type LoggedChange, readChanges } from './log-records.ts';
 import { LogWriter, type NewLogRecord } from './log-writer.ts';
 import { type Manifest, numLiveDocs, type SegmentEntry, type StoreSettings, type UserState } from './manifest.ts';
 import { runMerge } from './merge-job.ts';
 import { MAX_SEGMENT_BYTES, type MergeRange, planFullMerge, planTieredMerge } from './merge-plan.ts';
 import { type MergeCall, Merger } from './merger.ts';
+import { allParts, leftoverParts, type PageHolder } from './page-parts.ts';
 import { writeSegment } from './segment-files.ts';
 import { checkNewDocument, formatOf, type NewDocument } from './segment-parts.ts';
 import { remapTombstones } from './tombstones.ts';
@@ -36,7 +36,7 @@ export type WriterOptions = {
   readonly autoMerge?: boolean | undefined;
   /** Merged segments are kept below this size of postings. */
   readonly maxSegmentBytes?: number | undefined;
-  /** Told of failed merges in the background. */
+  /** Told of failed merges in the background, and of a log with a doubtful end. */
   readonly logger?: Logger | undefined;
 };
 
@@ -48,6 +48,12 @@ type ChosenOptions = { readonly [Name in keyof WriterOptions]-?: Exclude<WriterO
 
 /** What an add did. */
 export type AddSummary = { readonly numNew: number; readonly numReplaced: number };
+
+/** How documents are added. */
+export type StoreAddOptions = {
+  /** The documents are whole pages: parts that the index has of them besides go with the same call. */
+  readonly replacePages?: boolean | undefined;
+};
 
 /** What a writer begins with. */
 export type WriterStart = { readonly folder: string; readonly manifest: Manifest; readonly lock: Lock };
@@ -132,21 +138,31 @@ export class StoreWriter {
     return this.#manifest.segments.length;
   }
 
+  /** Whether there is something to commit: what was added and deleted since, or what an earlier writer has logged. */
+  get hasUncommitted(): boolean {
+    return this.#buffer.numDocs > 0 || this.#hasChanges(undefined);
+  }
+
   /** Whether a document with this id is there, committed or not. */
   async has(id: string): Promise<boolean> {
     return await this.#turn(() => this.#buffer.has(id) || this.#segments.some((segment) => segment.has(id)));
   }
 
   /**
-   * Adds documents; one whose id is there replaces it. All are checked before any is taken. When this resolves they are
+   * Adds documents; one whose id is there replaces it. All are taken or none, also by a kill. When this resolves they are
    * in the log, and survive a kill; they are visible after `commit`.
    */
-  async add(documents: readonly NewDocument[]): Promise<AddSummary> {
+  async add(documents: readonly NewDocument[], { replacePages = false }: StoreAddOptions = {}): Promise<AddSummary> {
     const checked = documents.map((document) => checkNewDocument(document, this.settings));
     const done = await this.#turn(async () => {
+      const leftovers = replacePages ? leftoverParts(checked, this.#holders) : [];
       this.#flushIfFull();
-      const log = this.#append(() => checked.map((document) => addRecord(document, this.settings)));
+      const log = this.#append(() => [
+        ...checked.map((document) => addRecord(document, this.settings)),
+        ...(leftovers.length > 0 ? [deleteRecord(leftovers)] : []),
+      ]);
       const numReplaced = checked.filter((document) => this.#put(document)).length;
+      for (const id of leftovers) this.#remove(id);
       return { log, summary: { numNew: checked.length - numReplaced, numReplaced } };
     });
     await done.log?.sync();
@@ -155,13 +171,19 @@ export class StoreWriter {
 
   /** Deletes documents and tells how many of the ids were there. Durable and visible as with `add`. */
   async delete(ids: readonly string[]): Promise<number> {
-    return await this.deleteGroups(ids.map((id) => [id]));
+    return await this.#deleteGroups(() => ids.map((id) => [id]));
   }
 
-  /** Deletes documents at once and tells of how many groups, such as the parts of a page, at least one was there. */
-  async deleteGroups(groups: readonly (readonly string[])[]): Promise<number> {
+  /** The same, where an id stands for a document or for all parts of a page. */
+  async deletePages(ids: readonly string[]): Promise<number> {
+    return await this.#deleteGroups(() => ids.map((id) => [...new Set([id, ...allParts(id, this.#holders)])]));
+  }
+
+  /** Deletes documents at once and tells of how many groups at least one was there. */
+  async #deleteGroups(groupsNow: () => readonly (readonly string[])[]): Promise<number> {
     const done = await this.#turn(() => {
-      const log = this.#append(() => [deleteRecord(groups.flat())]);
+      const groups = groupsNow();
+      const log = this.#append(() => (groups.length > 0 ? [deleteRecord(groups.flat())] : []));
       const removed = groups.map((ids) => ids.filter((id) => this.#remove(id)));
       return { log, numDeleted: removed.filter(({ length }) => length > 0).length };
     });
@@ -229,6 +251,11 @@ export class StoreWriter {
 
   // ---- documents
 
+  /** Whoever has documents, in their order. */
+  get #holders(): readonly PageHolder[] {
+    return [...this.#segments, this.#buffer];
+  }
+
   /** True if a document with this id was there. */
   #put(document: NewDocument): boolean {
     const wasThere = this.#remove(document.document.id);
@@ -259,33 +286,28 @@ export class StoreWriter {
 
   // ---- log
 
-  #append(records: () => readonly NewLogRecord[]): LogWriter | undefined {
-    if (!this.#options.log) return undefined;
+  #append(recordsNow: () => readonly NewLogRecord[]): LogWriter | undefined {
+    const records = this.#options.log ? recordsNow() : [];
+    if (records.length === 0) return undefined;
     this.#log ??= LogWriter.create(logPath(this.#folder, this.#manifest.log), this.#manifest.log);
-    this.#log.append(records());
+    this.#log.append(records.length > 1 ? [batchRecord(records)] : records);
     return this.#log;
   }
 
   async #replay(): Promise<void> {
     const path = logPath(this.#folder, this.#manifest.log);
-    if (!existsSync(path)) return;
-    const source = FileSource.open(path);
+    const source = openIfThere(path);
+    if (!source) return;
     try {
-      const end = this.#replayRecords(source);
-      if (end > 0) this.#log = LogWriter.resume(path, end);
+      const { end, doubt } = readLog(source, this.#manifest.log, (record) => {
+        this.#flushIfFull();
+        for (const change of readChanges(record, this.settings, path)) this.#redo(change);
+      });
+      // Refusing would hold back all records before it, for what is most likely what a power cut left of the last.
+      if (doubt) this.#options.logger.warn(`${doubt}; they are cut off, what was added or deleted last may be lost`);
+      if (end > 0) this.#log = LogWriter.resume(path, end); // 0 where not even the log's header is whole
     } finally {
       source.close();
-    }
-  }
-
-  /** Where the records end; 0 where not even the log's header is whole. */
-  #replayRecords(source: FileSource): number {
-    const records = readLog(source, this.#manifest.log);
-    for (;;) {
-      const { value, done } = records.next();
-      if (done) return value;
-      this.#flushIfFull();
-      this.#redo(readChange(value, this.settings, source.label));
     }
   }
 

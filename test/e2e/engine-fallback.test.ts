@@ -43,6 +43,24 @@ describe.skipIf(process.platform === 'win32')('lzero with a native engine that d
   );
 
   it(
+    'indexes with the other one and warns once, however many groups there are, and so when more is added',
+    () => {
+      const [index, argv] = [join(folder, 'my.index'), ['--model', goldenFolder('tied'), '--idf', 'none']];
+      const documents = Array.from({ length: 1100 }, (_, i) => `${JSON.stringify({ _id: `${i}`, text: 'moon' })}\n`);
+      const calls = [
+        ['index', '-', '-o', index, ...argv],
+        ['add', index, '-', ...argv],
+      ];
+      for (const call of calls) {
+        const { status, stderr } = lzero(call, documents.join(''));
+        expect(status).toBe(0);
+        expect(stderr.split(why)).toHaveLength(2);
+      }
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
     'says so in doctor',
     () => {
       expect(lzero(['doctor']).stdout).toMatch(new RegExp(`^engine +onnxruntime-web .*${why}$`, 'm'));

@@ -35,6 +35,17 @@ async function killAt(folder: string, file: string): Promise<boolean> {
   return signal === 'SIGKILL';
 }
 
+/** The same for one that replaces an index, whose folders come and go. */
+async function killForced(folder: string, file: string): Promise<boolean> {
+  const child = spawn(process.execPath, [MAIN, 'index', corpus, '-o', folder, '--force', '--quiet'], {
+    stdio: 'inherit',
+  });
+  const look = setInterval(() => existsSync(join(folder, file)) && child.kill('SIGKILL'), 1);
+  const [, signal] = await once(child, 'close');
+  clearInterval(look);
+  return signal === 'SIGKILL';
+}
+
 describe.skipIf(process.platform === 'win32')('lzero index, killed and started again', () => {
   it.each(['lock', 'query-side.bin', 'manifest.json', 'segments/0.postings'])(
     'finds what a build finds that was never stopped, killed when there was %s',
@@ -47,6 +58,24 @@ describe.skipIf(process.platform === 'win32')('lzero index, killed and started a
       for (const query of ['ocean tide', 'bread and yeast'])
         expect(await hitsOf(index, query, '-k', '1000')).toEqual(await hitsOf(whole, query, '-k', '1000'));
       expect(await lzeroJson('verify', index)).toMatchObject({ ok: true, numDocs: NUM_DOCS });
+    },
+    TIMEOUT_MS,
+  );
+
+  it.each(['replacement/manifest.json', 'replacement/segments/0.postings', 'segments/1.postings'])(
+    'with --force finds the old index or the new, killed when there was %s, and at last the new',
+    async (file) => {
+      const index = scratch.path(`forced-${file.replaceAll('/', '-')}`);
+      await lzeroJson('index', scratch.writeLines('old.jsonl', [{ _id: 'old', text: 'ocean' }]), '-o', index);
+      const wasKilled = await killForced(index, file);
+      const left = await hitsOf(index, 'ocean', '-k', '1000');
+      if (file.startsWith('replacement')) expect([wasKilled, left.map(([id]) => id)]).toEqual([true, ['old']]);
+      expect([1, 1000]).toContain(left.length);
+      expect(await lzeroJson('verify', index)).toMatchObject({ ok: true, numDocs: left.length === 1 ? 1 : NUM_DOCS });
+      expect((await lzeroJson('index', corpus, '-o', index, '--force')).documents).toBe(NUM_DOCS);
+      expect((await hitsOf(index, 'ocean', '-k', '1000')).length).toBe(1000);
+      expect(await lzeroJson('verify', index)).toMatchObject({ ok: true, numDocs: NUM_DOCS });
+      expect(existsSync(join(index, 'replacement'))).toBe(false);
     },
     TIMEOUT_MS,
   );

@@ -149,6 +149,17 @@ describe('a folder of pages', () => {
     chmodSync(join(folder, 'locked'), 0o700);
   });
 
+  it('has bad pages where the caller cannot use what they say about themselves', async () => {
+    file('good.md', '---\nyear: 2020\n---\ntext');
+    file('bad.md', '---\nyear: soon\n---\ntext');
+    const check = ({ fields }: Pick<Page, 'fields'>) =>
+      fields.year === 'soon' ? 'year: expected a number' : undefined;
+    await expect(pagesOf({ check })).rejects.toThrow(/bad\.md: year: expected a number$/);
+    const pages = readPages(folder, { check, skipBad: true });
+    expect((await collect(pages)).map(({ id }) => id)).toEqual(['good.md']);
+    expect([pages.report.badByReason, [...pages.unread]]).toEqual([{ 'wrong-type': 1 }, ['bad.md']]);
+  });
+
   it('stops when told to', async () => {
     file('a.txt', 'x');
     await expect(pagesOf({ signal: AbortSignal.abort() })).rejects.toThrow(InterruptedError);

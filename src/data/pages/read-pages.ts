@@ -20,6 +20,8 @@ export type PageOptions = Pick<ReadOptions, 'signal' | 'skipBad' | 'onBad'> & {
   readonly baseUrl?: string | undefined;
   /** Larger files are bad pages: no one reads them, and they are often data with the wrong name. */
   readonly maxPageBytes?: number | undefined;
+  /** What is wrong with a page for the caller, if anything: it then is a bad page. */
+  readonly check?: ((page: Pick<Page, 'id' | 'fields'>) => string | undefined) | undefined;
 };
 
 /** Pages to iterate over once, the tally of what was met, and what is not known because it could not be read. */
@@ -66,7 +68,7 @@ export async function* iteratePages(folder: string, reading: PageReading): Async
   for await (const found of filesOf(folder, signal)) {
     const format = found.id.endsWith('/') ? undefined : pageFormat(found.id);
     if (format === undefined && !found.id.endsWith('/')) continue;
-    const content = await contentOf(found, format, maxPageBytes);
+    const content = checked(found, await contentOf(found, format, maxPageBytes), reading);
     if (content instanceof BadPage) reject(found, content, reading);
     else if (content.blocks.length === 0) report.numEmpty++;
     else {
@@ -102,6 +104,12 @@ class BadPage {
     this.reason = reason;
     this.message = message;
   }
+}
+
+/** What the caller takes. */
+function checked({ id }: Found, content: Extract | BadPage, { check }: PageOptions): Extract | BadPage {
+  const problem = content instanceof BadPage ? undefined : check?.({ id, fields: content.fields });
+  return problem === undefined ? content : new BadPage('wrong-type', problem);
 }
 
 async function contentOf(

@@ -6,6 +6,11 @@ import { booleanOf, type FieldSchema, keywordsOf, numberOf } from './fields.ts';
 export function checkStoredDocument(document: StoredDocument, fields: FieldSchema): void {
   checkDocument(document);
   lineOf(document);
+  checkDeclaredFields(document, fields);
+}
+
+/** Throws an InputError where a declared field has a value of another type. */
+export function checkDeclaredFields(document: Pick<StoredDocument, 'id' | 'fields'>, fields: FieldSchema): void {
   for (const [name, type] of Object.entries(fields)) {
     if (type === 'keyword') keywordsOf(document, name);
     else if (type === 'number') numberOf(document, name);

@@ -5,6 +5,19 @@
 import { InputError, isJsonObject, messageOf } from '../../core/index.ts';
 import { isWellFormed } from './string-table.ts';
 
+/**
+ * Where a document came from, for whoever brings an index up to date with its source: what has changed there, and what is
+ * gone. Searches do not show it.
+ */
+export type Origin = {
+  /** What the document is a part of, such as a folder of pages. */
+  readonly source: string;
+  /** Equal for equal content of its page. */
+  readonly hash: string;
+  /** How many parts the page has: with fewer, somebody was stopped in the middle of it. */
+  readonly numParts: number;
+};
+
 /** A document with its stored fields. */
 export type StoredDocument = {
   /** The caller's name for it, unique in the index. */
@@ -18,6 +31,8 @@ export type StoredDocument = {
   readonly page?: string | undefined;
   /** Position of the chunk in its page, from 0. */
   readonly chunk?: number | undefined;
+  /** Where it came from. */
+  readonly origin?: Origin | undefined;
 };
 
 /** What a line holds. */
@@ -28,7 +43,7 @@ const MAX_LINE = 2 ** 26;
 
 /** Throws an InputError that names the document where one of its parts cannot be kept. */
 export function checkDocument(document: StoredDocument): void {
-  const { id, title, text, url, fields, page, chunk } = document;
+  const { id, title, text, url, fields, page, chunk, origin } = document;
   requireId(id, 'the id of a document');
   const name = `document ${JSON.stringify(id)}`;
   const fail = (problem: string): Error => new InputError(`${name}: ${problem}`);
@@ -37,6 +52,7 @@ export function checkDocument(document: StoredDocument): void {
   optional('url', url, isString, fail);
   optional('fields', fields, isJsonObject, fail);
   optional('chunk', chunk, isPosition, fail);
+  optional('origin', origin, isOrigin, fail);
   if (page !== undefined) requireId(page, `${name}: its page`);
 }
 
@@ -46,8 +62,8 @@ function requireId(id: unknown, what: string): void {
 }
 
 /** The stored fields as one line of JSON. */
-export function lineOf({ id, title, text, url, fields, chunk }: StoredDocument): string {
-  const line = stringify({ title, text, url, fields, chunk }, id);
+export function lineOf({ id, title, text, url, fields, chunk, origin }: StoredDocument): string {
+  const line = stringify({ title, text, url, fields, chunk, origin }, id);
   if (line.length <= MAX_LINE) return line;
   throw new InputError(`document ${JSON.stringify(id)}: its fields take ${line.length} characters of JSON`, {
     hint: `a document has at most ${MAX_LINE}: cut it into chunks`,
@@ -56,7 +72,7 @@ export function lineOf({ id, title, text, url, fields, chunk }: StoredDocument):
 
 /** Reads a line; throws what `fail` makes of the problem where it is not one. */
 export function parseLine(line: string, fail: (problem: string) => Error): StoredFields {
-  const { title, text, url, fields, chunk, ...unknown } = parseObject(line, fail);
+  const { title, text, url, fields, chunk, origin, ...unknown } = parseObject(line, fail);
   const [extra] = Object.keys(unknown);
   if (extra !== undefined) throw fail(`unknown stored field ${JSON.stringify(extra)}`);
   return {
@@ -65,6 +81,7 @@ export function parseLine(line: string, fail: (problem: string) => Error): Store
     ...optional('url', url, isString, fail),
     ...optional('fields', fields, isJsonObject, fail),
     ...optional('chunk', chunk, isPosition, fail),
+    ...optional('origin', origin, isOrigin, fail),
   };
 }
 
@@ -105,3 +122,9 @@ function optional<Name extends string, Value>(
 
 const isString = (value: unknown): value is string => typeof value === 'string';
 const isPosition = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+
+function isOrigin(value: unknown): value is Origin {
+  if (!isJsonObject(value)) return false;
+  const { source, hash, numParts, ...others } = value;
+  return isString(source) && isString(hash) && isPosition(numParts) && Object.keys(others).length === 0;
+}

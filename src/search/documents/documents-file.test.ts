@@ -82,6 +82,7 @@ const body = fc.record(
     fields: fc.tuple(jsonObject, declared).map(([free, values]) => ({ ...free, ...values })),
     page: fc.oneof(fc.constantFrom('p', 'q'), name),
     chunk: fc.nat(),
+    origin: fc.record({ source: anyText, hash: anyText, numParts: fc.nat() }),
   },
   { requiredKeys: [] },
 );
@@ -216,6 +217,16 @@ describe('a documents file', () => {
     expect([0, 1, 2, 4].map((docId) => reader.pageOf(docId))).toEqual(['p', 'x', 'p', 'r']);
   });
 
+  it('walks over all documents for the first question about a page, and never again', () => {
+    const chunks = Array.from({ length: 4000 }, (_, i) => ({ id: `${i % 500}#${i}`, page: `p${i % 500}` }));
+    const source = sourceOf(fileOf(chunks));
+    const reader = new DocumentsReader(source, { codec });
+    expect(reader.docsOfPage('p7')).toEqual([7, 507, 1007, 1507, 2007, 2507, 3007, 3507]);
+    source.readBytes = 0;
+    for (let page = 0; page < 100; page++) expect(reader.docsOfPage(`p${page}`)).toHaveLength(8);
+    expect(source.readBytes).toBeLessThan(100 * 500); // page-of-doc has 16,000 bytes
+  });
+
   it.each([
     ['an id twice', [{ id: 'a' }, { id: 'a' }], 'the id "a" occurs twice'],
     ['an empty id', [{ id: '' }], 'must be a string that is not empty'],
@@ -227,6 +238,11 @@ describe('a documents file', () => {
     ['a truth value in quotes', [{ id: 'a', fields: { draft: 'no' } }], 'field "draft": expected true or false'],
     ['fields that are no JSON', [{ id: 'a', fields: { n: 1n } }], 'document "a": its fields are not JSON'],
     ['a negative chunk', [{ id: 'a', chunk: -1 }], 'document "a": the stored field "chunk"'],
+    [
+      'an origin without a hash',
+      [{ id: 'a', origin: JSON.parse('{"source": "docs", "numParts": 1}') }],
+      'document "a": the stored field "origin"',
+    ],
   ])('refuses %s', (_, wrong, message) => {
     expect(() => fileOf(wrong)).toThrow(InputError);
     expect(() => fileOf(wrong)).toThrow(message);

@@ -124,7 +124,7 @@ export class DocumentsReader {
 
   /** Bytes held in memory, about. */
   get memoryBytes(): number {
-    let bytes = this.#table?.memoryBytes ?? 0;
+    let bytes = (this.#table?.memoryBytes ?? 0) + this.pages.memoryBytes;
     for (const { lines } of this.#blocks.values()) for (const line of lines) bytes += line.length;
     for (const bitmap of this.#filters.values()) bytes += bitmap.length;
     return bytes;

@@ -36,11 +36,15 @@ export class PagesWriter {
   }
 }
 
+/** Chunks by page: those of page p are docIds[starts[p]] … docIds[starts[p + 1] − 1]. */
+type PageChunks = { readonly starts: Uint32Array; readonly docIds: Uint32Array };
+
 /** The pages of a segment. */
 export class Pages {
   readonly #file: SectionFile;
   readonly #table: StringTable;
   readonly #numDocs: number;
+  #chunks: PageChunks | undefined;
 
   constructor(file: SectionFile, numDocs: number) {
     this.#file = file;
@@ -75,28 +79,43 @@ export class Pages {
     }
   }
 
-  /** The documents that are chunks of a page, ascending. */
+  /** The documents that are chunks of a page, ascending. The first question takes a walk over all documents. */
   chunksOf(page: string): number[] {
-    const number = this.#table.numberOf(page);
-    const docIds: number[] = [];
-    if (number === undefined) return docIds;
-    let docId = 0;
-    for (const piece of this.#file.pieces(SECTION, 4)) {
-      for (const found of asU32s(piece)) {
-        if (found === number + 1) docIds.push(docId);
-        docId++;
-      }
-    }
-    return docIds;
+    const number = this.#table.size > 0 ? this.#table.numberOf(page) : undefined;
+    if (number === undefined) return [];
+    this.#chunks ??= this.#sortByPage();
+    const { starts, docIds } = this.#chunks;
+    return [...docIds.subarray(starts[number], starts[number + 1])];
+  }
+
+  /** Bytes held in memory. */
+  get memoryBytes(): number {
+    return (this.#chunks?.starts.byteLength ?? 0) + (this.#chunks?.docIds.byteLength ?? 0);
   }
 
   /** Reads everything and checks it. */
   verify(): void {
     this.#table.verify();
+    for (const _ of this.#walkNumbers());
+  }
+
+  /** Counted, then put into place: the chunks of each page stand together, ascending. */
+  #sortByPage(): PageChunks {
+    const starts = new Uint32Array(this.#table.size + 1);
+    for (const { page } of this.#walkNumbers()) starts[page + 1]++;
+    for (let page = 0; page < this.#table.size; page++) starts[page + 1] += starts[page];
+    const docIds = new Uint32Array(starts[this.#table.size]);
+    const next = starts.slice();
+    for (const { page, docId } of this.#walkNumbers()) docIds[next[page]++] = docId;
+    return { starts, docIds };
+  }
+
+  /** The documents that are chunks, ascending, with the numbers of their pages. */
+  *#walkNumbers(): Generator<{ readonly docId: number; readonly page: number }> {
     let docId = 0;
     for (const piece of this.#file.pieces(SECTION, 4)) {
       for (const page of asU32s(piece)) {
-        if (page > 0) this.#require(page, docId);
+        if (page > 0) yield { docId, page: this.#require(page, docId) };
         docId++;
       }
     }
