@@ -58,14 +58,15 @@ export async function scifactSpladeTiny({ data, checkpoint }: SciFactFolders): P
   }
 }
 
-async function encodeFolder(model: Model, folder: string): Promise<EncodedDocument[]> {
+/** Encodes all documents of a BEIR folder. */
+export async function encodeFolder(model: Model, folder: string): Promise<EncodedDocument[]> {
   const encoded: EncodedDocument[] = [];
   for await (const document of model.encode(documentTexts(readDocuments(folder)))) encoded.push(document);
   return encoded;
 }
 
 /** All vectors by term; every document is scored. */
-class ExhaustiveIndex {
+export class ExhaustiveIndex {
   readonly #ids: readonly string[];
   readonly #postings: { docs: number[]; weights: number[] }[];
 

@@ -5,11 +5,13 @@ import { join } from 'node:path';
 import { UsageError } from '../core/index.ts';
 import type { Collection } from '../data/index.ts';
 import { type CreateIndexOptions, createIndex, type Index, openIndex } from '../engines/index.ts';
-import { fusedSystem, indexSystem, openRunFile, type System } from '../eval/index.ts';
+import { fusedSystem, indexSystem, openRunFile, rememberQueries, type System } from '../eval/index.ts';
 import { exists } from '../files/index.ts';
-import { loadModel, type Model } from '../model/index.ts';
+import { loadModel, type Model, type Precision, readModelName, resolveModel } from '../model/index.ts';
 import type { CliContext } from './context.ts';
 import { runIndexJob } from './index-job.ts';
+import { packageVersion } from './program.ts';
+import { QueryModel } from './query-model.ts';
 
 /** A system that holds files, threads or a model. */
 export type OpenSystem = { readonly system: System; close(): Promise<void> };
@@ -20,10 +22,15 @@ export type SystemContext = {
   readonly collection: Collection;
   /** Where indexes are built; those of an earlier call are used again. */
   readonly folder: string;
+  /** The arithmetic of models; their own if not given. */
+  readonly precision?: Precision | undefined;
+  /** Encodes the queries of all systems with learned vectors; the IDF table if not given. */
+  readonly queryModel?: QueryModel | undefined;
 };
 
 /** How the names of systems are explained. */
-export const SYSTEM_HELP = 'bm25, bow, default, a model folder, index:DIR, run:FILE, rrf:A+B, sum:A+B, sum:0.7*A+0.3*B';
+export const SYSTEM_HELP =
+  'bm25, bow, default, a model folder or pulled name, siamese:MODEL, index:DIR, run:FILE, rrf:A+B, sum:A+B, sum:0.7*A+0.3*B';
 
 /** The embedded model; it is the bag of words. */
 const EMBEDDED_MODELS: readonly string[] = ['default', 'bow'];
@@ -37,17 +44,33 @@ export async function checkSystem(name: string): Promise<void> {
       throw new UsageError(`${name} joins nothing`, { hint: `name two systems: ${kind}:bm25+default` });
     if (parts.every(({ weight }) => weight === 0)) throw new UsageError(`${name} joins nothing: all weights are 0`);
     for (const part of parts) await checkSystem(part.name);
-  } else if (kind !== 'built' && !(await exists(rest))) throw new UsageError(`${name}: ${rest} does not exist`);
-  else if (kind === 'built' && name !== 'bm25' && !EMBEDDED_MODELS.includes(name) && !(await exists(name)))
-    throw new UsageError(`there is no system and no model folder ${name}`, { hint: `systems are ${SYSTEM_HELP}` });
+  } else if (kind === 'siamese') await checkModel(name, rest);
+  else if (kind !== 'built' && !(await exists(rest))) throw new UsageError(`${name}: ${rest} does not exist`);
+  else if (kind === 'built' && name !== 'bm25' && !EMBEDDED_MODELS.includes(name)) await checkModel(name, name);
 }
 
-type SystemName = { readonly kind: 'index' | 'run' | 'rrf' | 'sum' | 'built'; readonly rest: string };
+/** A model is a folder, or a name that was pulled. */
+async function checkModel(system: string, model: string): Promise<void> {
+  if (readModelName(model)) await resolveModel(model);
+  else if (!(await exists(model)))
+    throw new UsageError(`there is no system and no model folder ${system}`, { hint: `systems are ${SYSTEM_HELP}` });
+}
+
+/** Whether a name stands for a system whose queries `--query-model` would encode. */
+export function takesQueryModel(name: string): boolean {
+  const { kind, rest } = readName(name);
+  if (kind === 'rrf' || kind === 'sum') return readParts(rest).some((part) => takesQueryModel(part.name));
+  return kind === 'index' || (kind === 'built' && name !== 'bm25');
+}
+
+const KINDS = ['index', 'run', 'rrf', 'sum', 'siamese'] as const;
+
+type SystemName = { readonly kind: (typeof KINDS)[number] | 'built'; readonly rest: string };
 
 function readName(name: string): SystemName {
-  const [, kind, rest = name] = /^(index|run|rrf|sum):(.+)$/s.exec(name) ?? [];
-  const isKnown = kind === 'index' || kind === 'run' || kind === 'rrf' || kind === 'sum';
-  return { kind: isKnown ? kind : 'built', rest };
+  const [, prefix, rest = ''] = /^(\w+):(.+)$/s.exec(name) ?? [];
+  const kind = KINDS.find((known) => known === prefix);
+  return kind ? { kind, rest } : { kind: 'built', rest: name };
 }
 
 /** A system to be joined. */
@@ -64,7 +87,8 @@ function readParts(text: string): WeightedName[] {
 /** Opens the system that a name stands for. */
 export async function openSystem(name: string, where: SystemContext): Promise<OpenSystem> {
   const { kind, rest } = readName(name);
-  if (kind === 'index') return await indexedSystem(name, await openIndex(rest));
+  if (kind === 'index') return await indexedSystem(name, await openIndex(rest), where.queryModel);
+  if (kind === 'siamese') return await siameseSystem(name, rest, where);
   if (kind === 'run') return { system: await openRunFile(rest, { name }), close: async () => {} };
   if (kind !== 'built') return await fused(name, { method: kind, parts: readParts(rest) }, where);
   return name === 'bm25' ? await builtSystem(name, where, undefined) : await modelSystem(name, where);
@@ -86,26 +110,55 @@ async function fused(name: string, { method, parts }: FusedName, where: SystemCo
   const systems = opened.map(({ system }) => system);
   const isWeighted = parts.some(({ weight }) => weight !== 1);
   const weights = isWeighted ? parts.map(({ weight }) => weight) : undefined;
-  return { system: fusedSystem(name, systems, { method, weights }), close };
+  const { queryModel } = where;
+  const shown = queryModel && takesQueryModel(name) ? withQueries(name, queryModel) : name;
+  return { system: fusedSystem(shown, systems, { method, weights }), close };
+}
+
+/** What tables call a system whose queries a network encodes. */
+function withQueries(name: string, queryModel: QueryModel): string {
+  return `${name}, queries by ${queryModel.name}`;
 }
 
 async function modelSystem(name: string, where: SystemContext): Promise<OpenSystem> {
-  const model = await loadModel(EMBEDDED_MODELS.includes(name) ? undefined : name);
+  const { precision } = where;
+  const model = await loadModel(EMBEDDED_MODELS.includes(name) ? undefined : name, { precision });
   try {
+    if ('queries' in model.settings && !where.queryModel)
+      where.context.logger.warn(`${name} was made for encoded queries, here they are looked up: see siamese:${name}`);
     return await builtSystem(name, where, model);
   } finally {
     await model.close();
   }
 }
 
+/** A model that encodes both sides: an index of its own, searched with what its network makes of queries. */
+async function siameseSystem(name: string, model: string, where: SystemContext): Promise<OpenSystem> {
+  const queryModel = await QueryModel.open(model, { precision: where.precision });
+  try {
+    const { system, close } = await modelSystem(model, { ...where, queryModel });
+    return {
+      system: { ...system, name },
+      close: async () => {
+        await close();
+        await queryModel.close();
+      },
+    };
+  } catch (error) {
+    await queryModel.close();
+    throw error;
+  }
+}
+
 /** Builds the index of a collection, or takes the one that an earlier call has built. */
 async function builtSystem(name: string, where: SystemContext, model: Model | undefined): Promise<OpenSystem> {
   const { collection, folder } = where;
-  const identity = [name, model ? await model.identity() : 'words', await collection.fingerprint()];
+  const kind = model ? [await model.identity(), ...(model.precision === 'fp32' ? [] : [model.precision])] : ['words'];
+  const identity = [packageVersion(), ...kind, await collection.documentsFingerprint()];
   const hash = createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 16);
   const path = join(folder, `${collection.name.replace(/[^\w.-]+/g, '_')}-${hash}`);
   const index = await build(path, where, model ? { model } : { kind: 'bm25' });
-  return await indexedSystem(name, index);
+  return await indexedSystem(name, index, where.queryModel);
 }
 
 async function build(
@@ -139,9 +192,28 @@ async function fill(index: Index, context: CliContext, collection: Collection): 
   await index.merge({ signal: context.signal });
 }
 
-async function indexedSystem(name: string, index: Index): Promise<OpenSystem> {
+async function indexedSystem(name: string, index: Index, queryModel: QueryModel | undefined): Promise<OpenSystem> {
   // It names the checksums of all files, so whatever changes in the index makes it another system.
   const manifest = await readFile(join(index.folder, 'manifest.json'));
   const id = `index ${createHash('sha256').update(manifest).digest('hex')}`;
-  return { system: indexSystem(index, { name, id }), close: () => index.close() };
+  const close = (): Promise<void> => index.close();
+  if (!queryModel || index.settings.kind === 'bm25') return { system: indexSystem(index, { name, id }), close };
+  try {
+    queryModel.requireFit(index);
+    return { system: await encodedSystem(index, { name, id, queryModel }), close };
+  } catch (error) {
+    await index.close();
+    throw error;
+  }
+}
+
+type EncodedNames = { readonly name: string; readonly id: string; readonly queryModel: QueryModel };
+
+/** An index whose queries a network encodes: another system, under another name. */
+async function encodedSystem(index: Index, { name, id, queryModel }: EncodedNames): Promise<System> {
+  return indexSystem(index, {
+    name: withQueries(name, queryModel),
+    id: `${id}, queries ${await queryModel.identity()}`,
+    encodeQueries: rememberQueries((queries, options) => queryModel.encode(queries, options)),
+  });
 }

@@ -1,9 +1,11 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lzero, lzeroJson, lzeroUntil, Scratch } from '../../test/cli/index-commands.ts';
+import { goldenFolder } from '../../test/golden/model/fixtures.ts';
 import { InterruptedError } from '../core/index.ts';
 import { EMBEDDED_COLLECTION } from '../data/index.ts';
+import { importModel, loadModel } from '../model/index.ts';
 
 let scratch: Scratch;
 
@@ -71,6 +73,20 @@ describe('lzero eval', () => {
     expect(stdout).toMatch(
       /^tiny \(test\): 2 queries, 2 documents\nsystem +ndcg@10 .*\nbm25 +0\.5000 .*\ndefault +0\.5000 /,
     );
+  });
+
+  it('says with which command the report can be made again, and why a joined system found a document', async () => {
+    const html = scratch.path('report.html');
+    const systems = ['--system', 'bm25', '--system', 'sum:0.7*bm25+0.3*default'];
+    await lzero('eval', 'everyday', ...systems, '-m', 'mrr@10', '--no-drop-identical-ids', '--html', html);
+    const page = readFileSync(html, 'utf8');
+    expect(page).toContain(
+      "lzero eval everyday --system bm25 --system 'sum:0.7*bm25+0.3*default' -m mrr@10 --no-drop-identical-ids".replaceAll(
+        "'",
+        page.includes('&#39;') ? '&#39;' : "'",
+      ),
+    );
+    expect(page).toMatch(/"token":"bm25","queryWeight":0\.7/);
   });
 
   it('drops the document of the query where asked', async () => {
@@ -201,5 +217,91 @@ describe('lzero eval', () => {
       1,
       expect.stringMatching(/no-such-collection.*\nhint: .*everyday.*beir\/scifact/),
     ]);
+  });
+});
+
+describe('lzero eval of Siamese models', () => {
+  /** A collection in words that the tiny models know. */
+  function birds(): string {
+    scratch.writeLines('birds/corpus.jsonl', [
+      { _id: 'd1', text: 'the river was cold' },
+      { _id: 'd2', text: 'A quick bird sings on the old bridge' },
+    ]);
+    scratch.writeLines('birds/queries.jsonl', [
+      { _id: 'q1', text: 'cold river' },
+      { _id: 'q2', text: 'old bird' },
+    ]);
+    scratch.write('birds/qrels/test.tsv', 'query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td2\t1\n');
+    return scratch.path('birds');
+  }
+
+  /** A tiny model as a folder whose query weights are settled. */
+  async function tiny(name: string): Promise<string> {
+    const output = scratch.path(name);
+    await importModel({ source: goldenFolder(name), output, idf: 'none' });
+    return output;
+  }
+
+  it('measures encoded queries beside those of the table, and their costs', async () => {
+    const [collection, model] = [birds(), await tiny('tied')];
+    const systems = [model, `siamese:${model}`];
+    const report = await lzeroJson('eval', collection, ...systems.flatMap((name) => ['--system', name]));
+    const [table, encoded] = report.collections[0].rows;
+    expect([table.system, encoded.system]).toEqual(systems);
+    const terms = await queryLengths(model, ['cold river', 'old bird']);
+    expect(table.queryLen).toBe(2);
+    expect(encoded.queryLen).toBe((terms[0] + terms[1]) / 2);
+    expect(encoded.docLen).toBe(table.docLen);
+    expect(encoded.flops).toBeGreaterThan(table.flops);
+  });
+
+  async function queryLengths(model: string, texts: readonly string[]): Promise<number[]> {
+    const loaded = await loadModel(model);
+    const lengths: number[] = [];
+    for await (const { terms } of loaded.encodeQueries(texts)) lengths.push(terms.length);
+    await loaded.close();
+    return lengths;
+  }
+
+  it('lets one query model serve all systems with vectors, says so in their names, and leaves words alone', async () => {
+    const [collection, model, queryModel] = [birds(), await tiny('tied'), await tiny('half')];
+    const index = scratch.path('my.index');
+    await lzeroJson('index', collection, '-o', index, '--model', model);
+    const names = ['bm25', model, `index:${index}`, `rrf:bm25+${model}`];
+    const argv = names.flatMap((name) => ['--system', name]);
+    const { collections } = await lzeroJson('eval', collection, ...argv, '--query-model', queryModel);
+    const [bm25, own, indexed, fused] = collections[0].rows;
+    expect(bm25.system).toBe('bm25');
+    expect(own.system).toBe(`${model}, queries by ${queryModel}`);
+    expect(indexed).toEqual({ ...own, system: `index:${index}, queries by ${queryModel}` });
+    expect(fused.system).toBe(`rrf:bm25+${model}, queries by ${queryModel}`);
+  });
+
+  it('with --run-dir keeps runs of the table and of each query model apart', async () => {
+    const [collection, model, other] = [birds(), await tiny('tied'), await tiny('half')];
+    const argv = ['eval', collection, '--run-dir', scratch.path('runs'), '--system', model];
+    const found = async (...more: string[]): Promise<boolean> =>
+      (await lzero(...argv, ...more)).stderr.includes('the run of an earlier call');
+    expect(await found()).toBe(false);
+    expect(await found('--query-model', model)).toBe(false);
+    expect(await found('--query-model', other)).toBe(false);
+    for (const more of [[], ['--query-model', model], ['--query-model', other]])
+      expect(await found(...more)).toBe(true);
+    // The same folder with other vectors in it is another system.
+    rmSync(other, { recursive: true });
+    await importModel({ source: goldenFolder('half'), output: other, idf: 'none', activation: 'l0' });
+    expect(await found('--query-model', other)).toBe(false);
+  });
+
+  it.each([
+    [['--system', 'bm25', '--query-model', 'MODEL'], 2, 'no --system has any'],
+    [['--system', 'default', '--query-model', 'MODEL'], 1, '277 tokens against 30522'],
+    [['--system', 'siamese:nowhere'], 2, 'no system and no model folder siamese:nowhere'],
+    [['--system', 'siamese:ocean/none'], 1, 'lzero model pull ocean/none'],
+    [['--system', 'ocean/none'], 1, 'lzero model pull ocean/none'],
+  ])('refuses %j', async (argv, expected, words) => {
+    const model = await tiny('tied');
+    const { exitCode, stderr } = await lzero('eval', birds(), ...argv.map((word) => word.replace('MODEL', model)));
+    expect([exitCode, stderr]).toEqual([expected, expect.stringContaining(words)]);
   });
 });

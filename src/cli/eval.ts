@@ -36,9 +36,12 @@ import {
   TABLE_METRICS,
 } from '../eval/index.ts';
 import { exists, writeFileAtomically } from '../files/index.ts';
+import type { Precision } from '../model/index.ts';
 import type { CliContext } from './context.ts';
-import { checkSystem, type OpenSystem, openSystem, SYSTEM_HELP } from './eval-systems.ts';
+import { checkSystem, type OpenSystem, openSystem, SYSTEM_HELP, takesQueryModel } from './eval-systems.ts';
+import { addPrecisionOption } from './model-options.ts';
 import { packageVersion, withExamples } from './program.ts';
+import { QUERY_MODEL_HELP, type QueryModel, withQueryModel } from './query-model.ts';
 
 type EvalCommandOptions = {
   readonly system: readonly string[];
@@ -46,6 +49,8 @@ type EvalCommandOptions = {
   readonly runDir?: string;
   readonly metric: readonly string[];
   readonly dropIdenticalIds?: boolean;
+  readonly precision?: Precision;
+  readonly queryModel?: string;
   readonly format: 'text' | 'markdown' | 'csv';
   readonly html?: string;
   readonly perQuery?: string;
@@ -59,13 +64,14 @@ const DEFAULT_SYSTEMS: readonly string[] = ['bm25', 'default'];
 
 /** The `eval` command. */
 export function evalCommand(context: CliContext): Command {
-  const command = new Command('eval')
+  const command = addPrecisionOption(new Command('eval'))
     .description('measure systems on test collections: NDCG@10, MRR@10, Recall@100, FLOPS, lengths, significance')
     .argument(
       '<collections...>',
       `BEIR folders, names to fetch (beir/scifact, nanobeir), or ${EMBEDDED}, which is embedded`,
     )
     .option('--system <name>', `${SYSTEM_HELP}; repeat to compare`, addName, DEFAULT_SYSTEMS)
+    .option('--query-model <folder>', QUERY_MODEL_HELP)
     .option('--split <name>', 'which judgements (default: test)')
     .option('--run-dir <folder>', 'keep indexes and TREC run files here; a second call goes on where the first stopped')
     .option('-m, --metric <names>', 'metrics, between commas; the first is compared', addMetrics, TABLE_METRICS)
@@ -79,6 +85,7 @@ export function evalCommand(context: CliContext): Command {
     [`lzero eval ${EMBEDDED}`]: 'the embedded collection: BM25 and the embedded model',
     'lzero eval ./scifact --system bm25 --system ./my-model --run-dir runs': 'your model against BM25',
     'lzero eval ./scifact --system bm25 --system rrf:bm25+./my-model --html report.html': 'a hybrid, as a page',
+    'lzero eval ./scifact --system ./splade --system siamese:./splade': 'IDF queries against encoded ones',
     'lzero eval beir/nfcorpus --system index:my.index': 'fetched, checked, kept in the cache',
   });
 }
@@ -93,17 +100,21 @@ function addMetrics(text: string, before: readonly string[]): string[] {
   return before === TABLE_METRICS ? names : [...before, ...names];
 }
 
-async function evaluate(context: CliContext, names: readonly string[], options: EvalCommandOptions): Promise<void> {
-  const repeated = options.system.find((name, i) => options.system.indexOf(name) !== i);
+async function evaluate(context: CliContext, names: readonly string[], given: EvalCommandOptions): Promise<void> {
+  const repeated = given.system.find((name, i) => given.system.indexOf(name) !== i);
   if (repeated !== undefined) throw new UsageError(`the system ${repeated} is named twice`);
-  for (const name of options.system) await checkSystem(name);
+  for (const name of given.system) await checkSystem(name);
+  const options = { ...given, metric: given.metric === TABLE_METRICS ? await usualMetrics(names) : given.metric };
+  if (options.queryModel !== undefined && !options.system.some(takesQueryModel))
+    throw new UsageError('--query-model encodes queries for learned vectors, and no --system has any', {
+      hint: `add one: --system ${options.queryModel}`,
+    });
   const scratch = options.runDir === undefined ? await mkdtemp(join(tmpdir(), 'lzero-eval-')) : undefined;
   try {
     const folder = options.runDir ?? scratch ?? '';
-    const collections: MeasuredCollection[] = [];
-    for (const name of names)
-      for (const source of await sourcesOf(context, name))
-        collections.push(await measure(context, source, { folder, options }));
+    const collections = await withQueryModel(options.queryModel, options, (queryModel) =>
+      measureAll(context, names, { folder, options, queryModel }),
+    );
     await write(context, buildReport({ collections, provenance: provenanceOf(names, options) }), options);
   } catch (error) {
     if (scratch === undefined || !context.signal.aborted) throw error;
@@ -113,7 +124,25 @@ async function evaluate(context: CliContext, names: readonly string[], options: 
   }
 }
 
+async function measureAll(context: CliContext, names: readonly string[], how: Measuring) {
+  const collections: MeasuredCollection[] = [];
+  for (const name of names)
+    for (const source of await sourcesOf(context, name)) collections.push(await measure(context, source, how));
+  return collections;
+}
+
 // ---- collections
+
+/** The metrics of the table, first the one that papers report for these collections, if it is one. */
+async function usualMetrics(names: readonly string[]): Promise<readonly string[]> {
+  const usual = new Set<string>();
+  for (const name of names) {
+    const isFolder = name === EMBEDDED || (await exists(name));
+    for (const { metric } of isFolder ? [{ metric: TABLE_METRICS[0] }] : findCollections(name)) usual.add(metric);
+  }
+  const [first] = usual.size === 1 ? usual : TABLE_METRICS;
+  return [first, ...TABLE_METRICS.filter((metric) => metric !== first)];
+}
 
 type CollectionSource = { readonly folder: string; readonly split?: string; readonly dropIdenticalIds: boolean };
 
@@ -133,18 +162,22 @@ async function sourcesOf(context: CliContext, name: string): Promise<CollectionS
 
 // ---- measuring
 
-type Measuring = { readonly folder: string; readonly options: EvalCommandOptions };
+type Measuring = {
+  readonly folder: string;
+  readonly options: EvalCommandOptions;
+  readonly queryModel: QueryModel | undefined;
+};
 
 async function measure(context: CliContext, source: CollectionSource, how: Measuring): Promise<MeasuredCollection> {
-  const { folder, options } = how;
+  const { folder, options, queryModel } = how;
   const { logger, signal } = context;
   const split = options.split ?? source.split;
   const collection = await openCollection(source.folder, { split, logger, signal });
   const dropIdenticalIds = options.dropIdenticalIds ?? source.dropIdenticalIds;
   const opened: OpenSystem[] = [];
   try {
-    for (const name of options.system)
-      opened.push(await openSystem(name, { context, collection, folder: join(folder, 'indexes') }));
+    const where = { context, collection, folder: join(folder, 'indexes'), precision: options.precision, queryModel };
+    for (const name of options.system) opened.push(await openSystem(name, where));
     const systems = opened.map(({ system }) => system);
     return await measureSystems(context, collection, { systems, dropIdenticalIds, ...how });
   } finally {
@@ -228,16 +261,31 @@ async function textsOf(collection: Collection, runs: readonly { readonly run: Ru
 // ---- reports
 
 function provenanceOf(names: readonly string[], options: EvalCommandOptions): EvalReport['provenance'] {
-  const systems = options.system.map((name) => `--system ${name}`);
-  const split = options.split === undefined ? [] : [`--split ${options.split}`];
+  const { dropIdenticalIds } = options;
+  const words = [
+    ...names,
+    ...options.system.flatMap((name) => ['--system', name]),
+    ...optionWords({ '--query-model': options.queryModel, '--split': options.split, '--precision': options.precision }),
+    ...['-m', options.metric.join(',')],
+    ...(dropIdenticalIds === undefined ? [] : [`--${dropIdenticalIds ? '' : 'no-'}drop-identical-ids`]),
+  ];
   return {
-    command: ['lzero eval', ...names, ...systems, ...split].join(' '),
+    command: ['lzero eval', ...words.map(quoted)].join(' '),
     versions: { lzero: packageVersion(), node: process.version },
     configuration: {
       metrics: options.metric.join(', '),
       dropIdenticalIds: options.dropIdenticalIds ?? 'by collection',
     },
   };
+}
+
+function optionWords(options: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
+}
+
+/** A word as a shell takes it. */
+function quoted(word: string): string {
+  return /^[\w./:+@,=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 async function write(context: CliContext, report: EvalReport, options: EvalCommandOptions): Promise<void> {

@@ -21,7 +21,7 @@ export function explainCommand(context: CliContext): Command {
     .option('-k <number>', 'what "among the best" means', positiveInteger, DEFAULT_K)
     .option('--no-bm25', 'leave out the rank under BM25, which reads all texts')
     .action((folder: string, query: string, id: string, options: ExplainCommandOptions) =>
-      withIndex(folder, {}, (index) => explain(context, index, { query, id, options })),
+      withIndex(folder, { mode: 'lean' }, (index) => explain(context, index, { query, id, options })),
     );
   return withExamples(command, {
     'lzero explain my.index "keep the header on top" doc-17': 'products, missing terms, ranks',

@@ -46,6 +46,44 @@ describe('lzero query', () => {
     rmSync(folder, { recursive: true });
   });
 
+  describe('with --query-model', () => {
+    const network = ['--query-model', join(import.meta.dirname, '../../test/golden/model/tied')];
+
+    it('shows what the network makes of the text: terms it does not have, heaviest first', async () => {
+      const { exitCode, stdout } = await query('the old bridge', ...network, '--json');
+      const { terms }: { terms: { token: string; weight: number }[] } = JSON.parse(stdout);
+      expect(exitCode).toBe(0);
+      expect(terms.length).toBeGreaterThan(3);
+      expect(terms.filter(({ token }) => /^\[(?:CLS|SEP|PAD|UNK|MASK)\]$/.test(token))).toEqual([]);
+      const weights = terms.map(({ weight }) => weight);
+      expect(weights).toEqual(weights.toSorted((a, b) => b - a));
+    });
+
+    it('answers a line for each of a file, as for one alone', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'lzero-query-'));
+      const file = join(folder, 'queries.jsonl');
+      writeFileSync(file, '{"_id":"a","text":"the old bridge"}\n{"_id":"b","text":"a bird"}\n');
+      const { stdout } = await query('--file', file, ...network, '--json');
+      const [a, b] = stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      expect([a.id, b.id, b.query]).toEqual(['a', 'b', 'a bird']);
+      const alone = JSON.parse((await query('the old bridge', ...network, '--json')).stdout);
+      expect(a.terms.map(({ token }: { token: string }) => token)).toEqual(
+        alone.terms.map(({ token }: { token: string }) => token),
+      );
+      rmSync(folder, { recursive: true });
+    });
+
+    it('refuses --model beside it, and a model without a network', async () => {
+      const both = await query('text', ...network, '--model', 'x');
+      expect(both).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('do not go together') });
+      const bow = await query('text', '--query-model', join(import.meta.dirname, '../../models/bow'));
+      expect(bow).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('has no network') });
+    });
+  });
+
   it('wants a text or a file, not both and not neither', async () => {
     for (const argv of [[], ['text', '--file', 'f']]) {
       expect(await query(...argv)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('error[USAGE]') });

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hitsOf, lzero, lzeroJson, Scratch } from '../../test/cli/index-commands.ts';
+import { goldenFolder } from '../../test/golden/model/fixtures.ts';
 import { EMBEDDED_COLLECTION, openCollection, type Query } from '../data/index.ts';
-import { createIndex, type Product } from '../engines/index.ts';
+import { createIndex, type Hit, type Product } from '../engines/index.ts';
+import type { QueryTerm } from '../text/index.ts';
 
 let scratch: Scratch;
 let index: string;
@@ -187,6 +189,61 @@ describe('lzero search, of many queries', () => {
     });
     const { exitCode, stderr } = await lzero('search', index, '--queries', bad, '--skip-bad');
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining('1 bad lines were left out')]);
+  });
+});
+
+describe('lzero search --query-model', () => {
+  const network = ['--query-model', goldenFolder('tied')];
+  const query = 'the old bridge';
+  let encoded: string;
+
+  beforeAll(async () => {
+    encoded = scratch.path('encoded.index');
+    const documents = scratch.writeLines('birds.jsonl', [
+      { _id: 'cold', text: 'the river was cold' },
+      { _id: 'bird', text: 'A quick bird sings on the old bridge' },
+    ]);
+    await lzeroJson('index', documents, '-o', encoded, '--model', goldenFolder('tied'), '--idf', 'none');
+  });
+
+  it('asks what the network makes of the query', async () => {
+    const answer = await lzeroJson('search', encoded, query, ...network, '--explain');
+    expect(answer.query).toBe(query);
+    const vector = Object.fromEntries(answer.terms.map(({ token, weight }: QueryTerm) => [token, weight]));
+    expect(Object.keys(vector).length).toBeGreaterThan(3); // more than its words
+    const weights = answer.terms.map(({ weight }: QueryTerm) => weight);
+    expect(weights).toEqual(weights.toSorted((a: number, b: number) => b - a));
+    const byVector = await lzeroJson('search', encoded, '--vector', JSON.stringify(vector), '--explain');
+    expect(answer.hits).toEqual(byVector.hits);
+    expect(answer.hits).not.toEqual((await lzeroJson('search', encoded, query, '--explain')).hits);
+  });
+
+  it('asks so for a file of queries too, in their order, but keeps the vectors of those that have one', async () => {
+    const file = scratch.writeLines('mixed.jsonl', [
+      { _id: 'v', vector: { river: 2 } },
+      { _id: 'a', text: query },
+      { _id: 'w', vector: { bird: 1 } },
+    ]);
+    const { stdout } = await lzero('search', encoded, '--queries', file, ...network, '--json');
+    const answers = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(answers.map(({ id }) => id)).toEqual(['v', 'a', 'w']);
+    expect(answers.map((answer) => answer.query)).toEqual([{ river: 2 }, query, { bird: 1 }]);
+    const alone = await lzeroJson('search', encoded, query, ...network);
+    expect(answers[1].hits.map(({ id }: Hit) => id)).toEqual(alone.hits.map(({ id }: Hit) => id));
+    const run = await lzero('search', encoded, '--queries', file, ...network);
+    expect(run.stdout.split('\n').filter((line) => line.startsWith('a Q0 '))).toHaveLength(alone.hits.length);
+  });
+
+  it('is refused for an index of another vocabulary, of words, and beside --vector', async () => {
+    const other = await lzero('search', index, query, ...network);
+    expect(other).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('277 tokens against 30522') });
+    const words = await lzero('search', bm25, query, ...network);
+    expect(words).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('is searched with words') });
+    const both = await lzero('search', encoded, '--vector', '{"river": 1}', ...network);
+    expect(both).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('do not go together') });
   });
 });
 

@@ -1,16 +1,26 @@
-/** `lzero search`: the best documents for a query, or a run over many queries. No model is loaded. */
+/**
+ * `lzero search`: the best documents for a query, or a run over many queries. No model is loaded, unless `--query-model`
+ * names one to encode queries with.
+ */
 import { Command, InvalidArgumentError } from 'commander';
 import { parseJson, UsageError } from '../core/index.ts';
-import { formatRun, type Query, readQueries, writeLines } from '../data/index.ts';
+import { formatRun, readQueries, writeLines } from '../data/index.ts';
 import type { EngineQuery, Index, IndexSearchOptions, SearchAnswer } from '../engines/index.ts';
-import { engineQueryOf } from '../eval/index.ts';
 import { DEFAULT_K, type Filter } from '../search/index.ts';
 import type { CliContext } from './context.ts';
 import { formatCount, formatDuration, formatRate } from './format.ts';
-import { parseFilter, withIndex } from './index-options.ts';
+import { parseFilter, refuseTogether, withIndex } from './index-options.ts';
 import { positiveInteger } from './model-options.ts';
 import { SCHEMA_VERSION } from './output.ts';
 import { withExamples } from './program.ts';
+import {
+  type AskedQuery,
+  askedOf,
+  type EncodedLine,
+  QUERY_MODEL_HELP,
+  type QueryModel,
+  withQueryModel,
+} from './query-model.ts';
 import { showAnswer } from './show-answer.ts';
 import { reportSkipped } from './skipped.ts';
 
@@ -20,6 +30,7 @@ type SearchCommandOptions = {
   readonly snippets?: boolean;
   readonly vector?: Readonly<Record<string, number>>;
   readonly queries?: string;
+  readonly queryModel?: string;
   readonly output: string;
   readonly force?: boolean;
   readonly filter?: Filter;
@@ -46,6 +57,7 @@ export function searchCommand(context: CliContext): Command {
     .option('--explain', 'show the products that make each score')
     .option('--snippets', 'with --json: add the passages that a terminal shows, and what to highlight in them')
     .option('--vector <json>', 'weights by token instead of a text, such as \'{"header": 2.5}\'', parseVectorOption)
+    .option('--query-model <folder>', QUERY_MODEL_HELP)
     .option('--filter <json>', 'only documents whose fields fit, such as \'{"lang": "en"}\'', parseFilter)
     .option('--exact', 'order by float weights; the index must keep them (index --store-vectors)')
     .option('--parts', 'find parts of pages instead of pages')
@@ -66,6 +78,7 @@ export function searchCommand(context: CliContext): Command {
     'lzero search my.index "keep the header on top"': 'the ten best',
     'lzero search my.index "keep the header on top" --explain': 'and why',
     'lzero search my.index --queries queries.jsonl -o run.trec': 'a run file for trec_eval',
+    'lzero search my.index "keep the header on top" --query-model ./splade-v3': 'the query encoded by a network',
   });
 }
 
@@ -81,7 +94,9 @@ function isWeights(value: unknown): value is Readonly<Record<string, number>> {
 }
 
 /** Options that would do nothing are refused. */
-function checkOptions(context: CliContext, { queries, output, explain, snippets }: SearchCommandOptions): void {
+function checkOptions(context: CliContext, options: SearchCommandOptions): void {
+  const { queries, output, explain, snippets, vector, queryModel } = options;
+  refuseTogether({ '--vector': vector, '--query-model': queryModel });
   if (snippets && !context.options.json) throw new UsageError('--snippets is for --json', { hint: 'add --json' });
   if (queries === undefined && output !== '-')
     throw new UsageError('-o is for the run of --queries', { hint: 'one answer goes to standard output: > FILE' });
@@ -92,28 +107,47 @@ function checkOptions(context: CliContext, { queries, output, explain, snippets 
 type SearchCall = { readonly text: string | undefined; readonly options: SearchCommandOptions };
 
 async function search(context: CliContext, folder: string, { text, options }: SearchCall): Promise<void> {
-  const { vector, queries, lean, workers } = options;
+  const { vector, queries, queryModel: name, lean, workers } = options;
   checkOptions(context, options);
   const given = [text, vector, queries].filter((one) => one !== undefined);
   if (given.length !== 1)
     throw new UsageError('give a query, --vector or --queries, one of them', {
       hint: 'lzero search my.index "some words"',
     });
-  await withIndex(folder, { mode: lean ? 'lean' : 'resident', workers }, async (index) => {
-    if (queries !== undefined) await searchMany(context, index, { ...options, queries });
-    else await searchOne(context, index, { query: text ?? { vector: vector ?? {} }, options });
-  });
+  const mode = lean || queries === undefined ? 'lean' : 'resident'; // one query reads only what it needs
+  await withIndex(folder, { mode, workers }, (index) =>
+    withQueryModel(name, {}, async (queryModel) => {
+      queryModel?.requireFit(index);
+      if (queries !== undefined) return await searchMany(context, index, { ...options, queries, encoder: queryModel });
+      const query = text ?? { vector: vector ?? {} };
+      const asked = queryModel && text !== undefined ? await encodeOne(context, queryModel, text) : asTyped(query);
+      await searchOne(context, index, { asked, options });
+    }),
+  );
 }
 
-type OneSearch = { readonly query: EngineQuery; readonly options: SearchCommandOptions };
+function asTyped(query: EngineQuery): AskedQuery {
+  return { query, shown: query };
+}
 
-async function searchOne(context: CliContext, index: Index, { query, options }: OneSearch): Promise<void> {
+async function encodeOne({ clock, logger, signal }: CliContext, model: QueryModel, text: string): Promise<AskedQuery> {
+  const began = clock();
+  for await (const line of model.encode([{ id: '', text }], { signal })) {
+    logger.info(`encoded the query in ${formatDuration((clock() - began) / 1000)}, with the loading of ${model.name}`);
+    return askedOf(line);
+  }
+  return asTyped({ vector: {} });
+}
+
+type OneSearch = { readonly asked: AskedQuery; readonly options: SearchCommandOptions };
+
+async function searchOne(context: CliContext, index: Index, { asked, options }: OneSearch): Promise<void> {
   const began = context.clock();
-  const answer = await index.search(query, searchOptions(options, DEFAULT_K));
+  const answer = await index.search(asked.query, searchOptions(options, DEFAULT_K));
   const tookMs = context.clock() - began;
   const { stdout } = context;
-  if (context.options.json) return await stdout.writeJson(jsonAnswer(query, answer, tookMs));
-  const shown = await withSnippets(index, query, options);
+  if (context.options.json) return await stdout.writeJson(jsonAnswer(asked, answer, tookMs));
+  const shown = await withSnippets(index, asked.query, options);
   await stdout.write(showAnswer(shown, { colour: context.colour, explain: options.explain ?? false, tookMs }));
 }
 
@@ -127,19 +161,21 @@ function searchOptions(options: SearchCommandOptions, defaultK: number): IndexSe
   return { k, filter, exact, parts, explain, snippets };
 }
 
-function jsonAnswer(query: EngineQuery, { terms, hits }: SearchAnswer, tookMs: number) {
-  return { query: typeof query === 'string' ? query : query.vector, tookMs, terms, hits };
+function jsonAnswer({ shown, terms }: AskedQuery, answer: SearchAnswer, tookMs: number) {
+  const query = typeof shown === 'string' ? shown : shown.vector;
+  return { query, tookMs, terms: terms ?? answer.terms, hits: answer.hits };
 }
 
-type ManySearch = SearchCommandOptions & { readonly queries: string };
+type ManySearch = SearchCommandOptions & { readonly queries: string; readonly encoder: QueryModel | undefined };
 
 /** A run: six columns a hit, or with --json one answer a line. */
 async function searchMany(context: CliContext, index: Index, options: ManySearch): Promise<void> {
   const { stdout, signal, logger, clock } = context;
-  const { queries: file, output: path, force, skipBad } = options;
+  const { queries: file, output: path, force, skipBad, encoder } = options;
   const began = clock();
   const queries = readQueries(file, { skipBad, signal });
-  const lines = linesOf(context, answerAll(context, index, { queries, options }), options);
+  const encoded = encoder ? encoder.encode(queries, { signal }) : queries;
+  const lines = linesOf(context, answerAll(context, index, { queries: encoded, options }), options);
   if (path === '-') for await (const line of lines) await stdout.writeLine(line);
   else
     await writeLines({ path, inputs: [file], identity: { queries: file }, restart: true, force }, async (output) => {
@@ -152,17 +188,22 @@ async function searchMany(context: CliContext, index: Index, options: ManySearch
   reportSkipped(logger, queries.report);
 }
 
-type Answered = { readonly query: Query; readonly answer: SearchAnswer; readonly tookMs: number };
+type Answered = {
+  readonly id: string;
+  readonly asked: AskedQuery;
+  readonly answer: SearchAnswer;
+  readonly tookMs: number;
+};
 
 async function* linesOf(
   { options: { json } }: CliContext,
   answers: AsyncIterable<Answered>,
   { tag }: ManySearch,
 ): AsyncGenerator<string> {
-  for await (const { query, answer, tookMs } of answers) {
-    const fields = { id: query.id, ...jsonAnswer(engineQueryOf(query), answer, tookMs) };
+  for await (const { id, asked, answer, tookMs } of answers) {
+    const fields = { id, ...jsonAnswer(asked, answer, tookMs) };
     if (json) yield JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...fields });
-    else yield* formatRun(query.id, answer.hits, tag);
+    else yield* formatRun(id, answer.hits, tag);
   }
 }
 
@@ -170,16 +211,17 @@ async function* linesOf(
 async function* answerAll(
   context: CliContext,
   index: Index,
-  { queries, options }: { readonly queries: AsyncIterable<Query>; readonly options: ManySearch },
+  { queries, options }: { readonly queries: AsyncIterable<EncodedLine>; readonly options: ManySearch },
 ): AsyncGenerator<Answered> {
   const { clock, signal } = context;
   const wanted = { ...searchOptions(options, DEFAULT_RUN_K), idsOnly: !context.options.json };
   const inFlight: Promise<Answered>[] = [];
   const limit = options.workers ? options.workers * QUERIES_IN_FLIGHT : 1;
-  const ask = async (query: Query): Promise<Answered> => {
+  const ask = async (query: EncodedLine): Promise<Answered> => {
     const began = clock();
-    const answer = await index.search(engineQueryOf(query), wanted);
-    return { query, answer, tookMs: clock() - began };
+    const asked = askedOf(query);
+    const answer = await index.search(asked.query, wanted);
+    return { id: query.id, asked, answer, tookMs: clock() - began };
   };
   for await (const query of queries) {
     signal.throwIfAborted();

@@ -45,7 +45,9 @@ export type Collection = {
   /** The judged queries, in the order of their file. */
   readonly queries: readonly Query[];
   readonly qrels: Qrels;
-  /** SHA-256 over the documents' file, the judged queries and the judgements: equal ones give equal results. */
+  /** SHA-256 over the documents' file: equal ones give equal indexes. */
+  documentsFingerprint(): Promise<string>;
+  /** SHA-256 over documents, judged queries and judgements: equal ones give equal results. */
   fingerprint(): Promise<string>;
 };
 
@@ -58,17 +60,19 @@ export async function openCollection(
   const reading: ReadOptions = options;
   const qrels = await readQrels(files.qrels, reading);
   const queries = await judgedQueries(files, qrels, reading);
-  let print: Promise<string> | undefined;
+  let documentsPrint: Promise<string> | undefined;
+  const documentsFingerprint = (): Promise<string> => {
+    documentsPrint ??= hashDocuments(files); // reads them all: once
+    return documentsPrint;
+  };
   return {
     name: files.name,
     split: files.split ?? DEFAULT_SPLIT,
     documents: (own = reading) => readDocuments(files.documents, own),
     queries,
     qrels,
-    fingerprint: async () => {
-      print ??= fingerprint(files, queries, qrels); // the documents are read for it: once
-      return await print;
-    },
+    documentsFingerprint,
+    fingerprint: async () => fingerprint(await documentsFingerprint(), queries, qrels),
   };
 }
 
@@ -131,9 +135,14 @@ async function judgedQueries(files: CollectionFiles, qrels: Qrels, options: Read
   );
 }
 
-async function fingerprint(files: CollectionFiles, queries: readonly Query[], qrels: Qrels): Promise<string> {
+async function hashDocuments({ documents }: CollectionFiles): Promise<string> {
   const hash = createHash('sha256');
-  for await (const bytes of readBytes(await inputFile(files.documents))) hash.update(bytes);
+  for await (const bytes of readBytes(await inputFile(documents))) hash.update(bytes);
+  return hash.digest('hex');
+}
+
+function fingerprint(documents: string, queries: readonly Query[], qrels: Qrels): string {
+  const hash = createHash('sha256').update(documents);
   for (const { id, text, vector } of queries)
     hash.update(`${JSON.stringify([id, text, vector, [...(qrels.get(id) ?? new Map<string, number>())]])}\n`);
   return hash.digest('hex');

@@ -36,6 +36,7 @@ import type {
   Engine,
   EngineQuery,
   EngineStats,
+  ExplainOptions,
   Explanation,
   Hit,
   Product,
@@ -261,9 +262,9 @@ export class Index implements Engine {
   }
 
   /** Of a page its best part is explained, and its rank is that among pages. */
-  async explain(query: EngineQuery, id: string): Promise<Explanation | undefined> {
+  async explain(query: EngineQuery, id: string, options: ExplainOptions = {}): Promise<Explanation | undefined> {
     const parsed = this.#language.parse(query);
-    return await this.#onOneCommit(() => this.#explanation(parsed, id));
+    return await this.#onOneCommit(() => this.#explanation(parsed, id, options));
   }
 
   /** Whether a document is there. */
@@ -347,14 +348,19 @@ export class Index implements Engine {
     return snippet ? { snippet } : {};
   }
 
-  async #explanation(parsed: ParsedQuery, id: string): Promise<Explanation | undefined> {
+  async #explanation(
+    parsed: ParsedQuery,
+    id: string,
+    { rank: wantsRank = true }: ExplainOptions,
+  ): Promise<Explanation | undefined> {
     const best = await this.#bestPart(parsed, this.#reader.has(id) ? [id] : this.#reader.partsOf(id));
-    const standing = best && (await this.#reader.standing(parsed.query, best));
+    const standing = best && (await this.#reader.standing(parsed.query, best, { rank: wantsRank }));
     if (!standing) return undefined;
     const products = this.#spell(standing.products);
     const shared = new Set(products.map(({ token }) => token));
     const missing = parsed.terms.filter(({ token }) => !shared.has(token));
-    return { id, score: standing.score, rank: await this.#pageRank(parsed, standing, id), products, missing };
+    const rank = wantsRank ? await this.#pageRank(parsed, standing, id) : undefined;
+    return { id, score: standing.score, rank, products, missing };
   }
 
   async #find({ query }: ParsedQuery, options: IndexSearchOptions): Promise<readonly FoundPart[]> {

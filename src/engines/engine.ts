@@ -93,13 +93,19 @@ export type SearchAnswer = {
   readonly hits: readonly Hit[];
 };
 
+/** How to explain. */
+export type ExplainOptions = {
+  /** False leaves the rank out, which takes longer than all the rest. */
+  readonly rank?: boolean | undefined;
+};
+
 /** Why a document stands where it stands. */
 export type Explanation = {
   readonly id: string;
   readonly score: number;
   /**
-   * Among all documents that match; undefined where this one has no term of the query, and, of several engines joined,
-   * where each has 10,000 that are better.
+   * Among all documents that match; undefined where this one has no term of the query, where it was not asked for, and,
+   * of several engines joined, where each has 10,000 that are better.
    */
   readonly rank: number | undefined;
   /** By descending product; they add up to the score. */
@@ -130,7 +136,7 @@ export type Engine = {
   /** The best documents, best first; equal scores in order of addition. */
   search(query: EngineQuery, options?: SearchOptions): Promise<SearchAnswer>;
   /** Why a document stands where it stands; undefined where there is no such document. */
-  explain(query: EngineQuery, id: string): Promise<Explanation | undefined>;
+  explain(query: EngineQuery, id: string, options?: ExplainOptions): Promise<Explanation | undefined>;
   /** How large it is. */
   stats(): Promise<EngineStats>;
   /** Frees what it holds. */

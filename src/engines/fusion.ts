@@ -3,6 +3,7 @@
  * systems can be joined, also finished runs.
  */
 import { assert } from '../core/index.ts';
+import type { Product } from './engine.ts';
 
 /** A document with its score. Lists of them are best first. */
 export type ScoredId = { readonly id: string; readonly score: number };
@@ -73,4 +74,15 @@ function normaliser(kind: 'min-max' | 'none' = 'min-max'): (list: readonly Score
     const range = scores.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY) - min;
     return scores.map((score) => (range > 0 ? (score - min) / range : 1));
   };
+}
+
+/** What each list adds to a score, as products whose tokens are the lists' names; largest first. */
+export function partProducts(parts: readonly number[], names: readonly string[], { weights }: Fusion): Product[] {
+  return parts
+    .map((product, i) => {
+      const queryWeight = weights?.[i] ?? 1;
+      return { token: names[i], queryWeight, docWeight: product / (queryWeight || 1), product };
+    })
+    .filter(({ product }) => product > 0)
+    .sort((a, b) => b.product - a.product);
 }

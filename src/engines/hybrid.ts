@@ -14,7 +14,7 @@ import type {
   SearchAnswer,
   SearchOptions,
 } from './engine.ts';
-import { type FusedId, type Fusion, fuse } from './fusion.ts';
+import { type FusedId, type Fusion, fuse, partProducts } from './fusion.ts';
 
 /** How engines are joined. */
 export type HybridOptions = {
@@ -91,9 +91,9 @@ class Hybrid implements Engine {
   }
 
   async explain(query: EngineQuery, id: string): Promise<Explanation | undefined> {
-    const each = await Promise.all(this.#engines.map((engine) => engine.explain(query, id)));
+    const each = await Promise.all(this.#engines.map((engine) => engine.explain(query, id, { rank: false })));
     if (each.every((explanation) => explanation === undefined)) return undefined;
-    const isMatch = each.some((explanation) => explanation?.rank !== undefined);
+    const isMatch = each.some((explanation) => (explanation?.products.length ?? 0) > 0);
     const { score = 0, rank, parts = [] } = (isMatch && (await this.#standing(query, id))) || {};
     const [missing, ...others] = each.map((explanation) => explanation?.missing ?? []);
     return {
@@ -158,15 +158,10 @@ class Hybrid implements Engine {
 
   /** What each engine adds to a score, in the place of terms. */
   #products(parts: readonly number[]): Product[] {
-    const weights = this.#fusion.weights ?? this.#engines.map(() => 1);
-    return parts
-      .map((product, i) => ({
-        token: this.#engines[i].name,
-        queryWeight: weights[i],
-        docWeight: product / (weights[i] || 1),
-        product,
-      }))
-      .filter(({ product }) => product > 0)
-      .sort((a, b) => b.product - a.product);
+    return partProducts(
+      parts,
+      this.#engines.map(({ name }) => name),
+      this.#fusion,
+    );
   }
 }

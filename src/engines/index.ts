@@ -10,6 +10,7 @@ export type {
   EngineDocument,
   EngineQuery,
   EngineStats,
+  ExplainOptions,
   Explanation,
   Hit,
   HitSnippet,
@@ -19,7 +20,7 @@ export type {
   TextPlace,
 } from './engine.ts';
 export type { FusedId, Fusion, ScoredId } from './fusion.ts';
-export { fuse } from './fusion.ts';
+export { fuse, partProducts } from './fusion.ts';
 export type { HybridOptions } from './hybrid.ts';
 export { hybridEngine } from './hybrid.ts';
 export type { Documents, IndexingOptions } from './index-documents.ts';

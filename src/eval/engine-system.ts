@@ -3,6 +3,7 @@ import { InterruptedError } from '../core/index.ts';
 import type { Hit, Query } from '../data/index.ts';
 import type { Engine, EngineQuery, Index } from '../engines/index.ts';
 import { type Costs, costsOf, TermCounter } from './costs.ts';
+import { asTheyAre, type QueryEncoder } from './query-encoder.ts';
 import type { Answer, Explanation, System, SystemSearchOptions } from './system.ts';
 
 /** What an engine does not know of itself. */
@@ -11,32 +12,41 @@ export type EngineSystemOptions = {
   readonly name: string;
   /** Names everything its answers depend on besides queries and documents. */
   readonly id: string;
+  /**
+   * Encodes queries where the engine shall not read their words itself: the other half of a Siamese model. It is asked
+   * for searching, for costs and for explanations; `rememberQueries` makes that one time.
+   */
+  readonly encodeQueries?: QueryEncoder | undefined;
 };
 
 /** Answers with an engine that holds the documents. */
-export function engineSystem(engine: Engine, { name, id }: EngineSystemOptions): System {
+export function engineSystem(engine: Engine, { name, id, encodeQueries = asTheyAre }: EngineSystemOptions): System {
   return {
     name,
     id,
     search: async function* (queries: readonly Query[], { k, signal }: SystemSearchOptions): AsyncGenerator<Answer> {
-      for (const query of queries) {
+      for await (const query of encodeQueries(queries, { signal })) {
         if (signal?.aborted) throw new InterruptedError();
         const { hits } = await engine.search(engineQueryOf(query), { k, idsOnly: true });
         yield { queryId: query.id, hits: hits.map(({ id: documentId, score }): Hit => ({ id: documentId, score })) };
       }
     },
-    explain: async (query: Query, documentId: string): Promise<readonly Explanation[]> =>
-      (await engine.explain(engineQueryOf(query), documentId))?.products ?? [],
+    explain: async (query: Query, documentId: string): Promise<readonly Explanation[]> => {
+      for await (const encoded of encodeQueries([query]))
+        return (await engine.explain(engineQueryOf(encoded), documentId, { rank: false }))?.products ?? [];
+      return [];
+    },
   };
 }
 
 /** Answers with an index, whose costs are known. */
 export function indexSystem(index: Index, options: EngineSystemOptions): System {
-  return { ...engineSystem(index, options), costs: async (queries) => await indexCosts(index, queries) };
+  const { encodeQueries = asTheyAre } = options;
+  return { ...engineSystem(index, options), costs: (queries) => indexCosts(index, encodeQueries(queries)) };
 }
 
 /** Terms are numbered as they come; costs depend on counts alone. */
-async function indexCosts(index: Index, queries: readonly Query[]): Promise<Costs> {
+async function indexCosts(index: Index, queries: AsyncIterable<Query>): Promise<Costs> {
   const numbers = new Map<string, number>();
   const numberOf = (token: string): number => {
     const known = numbers.get(token);
@@ -50,7 +60,7 @@ async function indexCosts(index: Index, queries: readonly Query[]): Promise<Cost
     Array.from(index.frequencies(), ([token, count]) => [numberOf(token), count] as const),
   );
   const asked = new TermCounter();
-  for (const query of queries) {
+  for await (const query of queries) {
     const { terms } = index.language.parse(engineQueryOf(query));
     asked.add({ terms: Uint32Array.from(terms, ({ token }) => numberOf(token)).sort() });
   }

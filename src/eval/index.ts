@@ -19,6 +19,8 @@ export { precision } from './metrics/precision.ts';
 export { recall } from './metrics/recall.ts';
 export { reciprocalRank } from './metrics/reciprocal-rank.ts';
 export { success } from './metrics/success.ts';
+export type { QueryEncoder } from './query-encoder.ts';
+export { rememberQueries } from './query-encoder.ts';
 export { renderCsv, renderPerQueryCsv } from './report/csv.ts';
 export { renderHtml } from './report/html.ts';
 export { reportJson } from './report/json.ts';
