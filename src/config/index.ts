@@ -1,4 +1,4 @@
 /** Configuration: YAML or JSON text and `--set` overrides to a checked value, with positions and nearest keys. */
+
 export type { ConfigOptions } from './load-config.ts';
 export { loadConfig, parseConfig } from './load-config.ts';
-export { nearest } from './nearest.ts';

@@ -1,8 +1,8 @@
 /** What zod found wrong, in the words of somebody who sees the file and not the schema. Knows nothing of files. */
 import type { core } from 'zod';
+import { nearest } from '../core/index.ts';
 import type { Path } from './document.ts';
 import { knownKeys } from './known-keys.ts';
-import { nearest } from './nearest.ts';
 import { showPath } from './override.ts';
 
 /** Characters of a wrong text that are shown. */

@@ -30,6 +30,7 @@ export type { JsonObject } from './json.ts';
 export { describeIssues, hasRepeatedKeys, isJsonObject, parseJson } from './json.ts';
 export type { Logger } from './logger.ts';
 export { silentLogger } from './logger.ts';
+export { nearest } from './nearest.ts';
 export type { Progress } from './progress.ts';
 export { RateMeter, silentProgress } from './progress.ts';
 export { Random } from './random.ts';
