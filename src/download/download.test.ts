@@ -65,6 +65,19 @@ describe('download', () => {
     expect(readFileSync(path).equals(body)).toBe(true);
   });
 
+  it("holds a file against git's checksum, also after a break", async () => {
+    const hex = createHash('sha1').update(`blob ${body.length}\0`).update(body).digest('hex');
+    const { url } = await serve((response, request, numAsked) =>
+      numAsked === 1 ? breakAfter(response, 100_000, file) : serveBytes(response, request, file),
+    );
+    const checksum = { kind: 'git-blob', hex, sizeBytes: body.length } as const;
+    expect(await download(url, path, { ...quick, checksum })).toMatchObject({ sha256: sha256.hex });
+    const wrong = { ...checksum, hex: '0'.repeat(40) };
+    await expect(download(url, path, { ...quick, checksum: wrong })).rejects.toThrow(
+      `expected git-blob ${wrong.hex}, got ${hex}`,
+    );
+  });
+
   it('takes an empty file', async () => {
     const { url } = await serve((response) => response.writeHead(200, { 'content-length': 0 }).end());
     expect(await download(url, path)).toMatchObject({ sizeBytes: 0 });
@@ -125,6 +138,17 @@ describe('download over a bad connection', () => {
     expect(ranges(local)).toEqual([undefined, `bytes=${kept}-`]);
     expect(readFileSync(path).equals(body)).toBe(true);
     expect(leftOver()).toEqual([]);
+  });
+
+  it('does not take what a stopped run left for the whole where the server never said how long it is', async () => {
+    const stop = new AbortController();
+    const { url } = await serve((response, request, numAsked) => {
+      if (numAsked > 1) return serveBytes(response, request, file);
+      response.writeHead(200, { etag: file.etag }); // in chunks: no length
+      response.write(body.subarray(0, 100_000), () => setTimeout(() => stop.abort(), 150));
+    });
+    await expect(download(url, path, { ...quick, signal: stop.signal })).rejects.toThrow(InterruptedError);
+    expect(await download(url, path, quick)).toMatchObject({ sizeBytes: body.length, sha256: sha256.hex });
   });
 
   it('begins again when the file has changed since', async () => {
@@ -202,7 +226,7 @@ describe('download over a bad connection', () => {
       response.writeHead(200, { etag: '"one"', 'content-length': body.length });
       response.write(body.subarray(0, 100_000)); // and nothing after
     });
-    await download(local.url, path, { backoffMs: 1, stallMs: 150, checksum: sha256 });
+    await download(local.url, path, { backoffMs: 1, stallMs: 1000, checksum: sha256 });
     expect(ranges(local)).toEqual([undefined, undefined, 'bytes=100000-']);
   });
 
@@ -316,6 +340,20 @@ describe('download that fails', () => {
     const local = await serve((response, request) => serveBytes(response, request, file));
     const message = expect.stringContaining(`expected 5 bytes, the server has ${body.length}`);
     await expect(download(local.url, path, { ...quick, sizeBytes: 5 })).rejects.toMatchObject({ message });
+  });
+
+  it('on a file that is longer than it may be stops, though the server does not say how long it is', async () => {
+    const local = await serve((response) => {
+      const send = (): void => {
+        if (!response.destroyed) response.write(body, send);
+      };
+      response.writeHead(200, { etag: '"endless"' });
+      send();
+    });
+    const message = `expected ${body.length} bytes, the server sends more`;
+    await expect(download(local.url, path, { ...quick, sizeBytes: body.length })).rejects.toThrow(message);
+    expect(local.asked).toHaveLength(1);
+    expect(readFileSync(`${path}.part`)).toHaveLength(0);
   });
 
   it('on a wrong size keeps what an earlier run left', async () => {

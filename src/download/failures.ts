@@ -1,5 +1,5 @@
 /** What can go wrong with a request, in words that say what to do. Knows nothing of files. */
-import { DownloadError, errorCode, messageOf } from '../core/index.ts';
+import { DownloadError, errorCode, LzeroError, messageOf } from '../core/index.ts';
 
 /** How a request ended. */
 export type Outcome =
@@ -21,12 +21,20 @@ const NO_NAME = ['ENOTFOUND', 'EAI_AGAIN'];
 const PROXY_HINT =
   "behind a proxy: Node's fetch takes HTTPS_PROXY from Node 24 on, with NODE_USE_ENV_PROXY=1; else fetch the file by other means";
 
+/** Says of an answer what its number does not; undefined where it knows no more. */
+export type ExplainStatus = (
+  response: Response,
+) => { readonly message: string; readonly hint?: string | undefined } | undefined;
+
 /** The outcome of a status other than 200 and 206. */
-export function statusOutcome(url: string, response: Response): Outcome {
+export function statusOutcome(url: string, response: Response, explain?: ExplainStatus): Outcome {
   const { status, statusText, headers } = response;
   const canRetry = status === 408 || status === 429 || status >= 500;
-  const message = `${url}: the server answered ${status} ${statusText}`.trimEnd();
-  const error = new DownloadError(message, { hint: statusHint(status) });
+  const { message, hint } = explain?.(response) ?? {
+    message: `${url}: the server answered ${status} ${statusText}`.trimEnd(),
+    hint: statusHint(status),
+  };
+  const error = new DownloadError(message, { hint });
   return { kind: 'failed', error, canRetry, waitMs: canRetry ? retryAfterMs(headers) : undefined };
 }
 
@@ -65,4 +73,9 @@ export function networkOutcome(url: string, cause: unknown): Outcome {
 export function isNameFailure(error: DownloadError): boolean {
   const { cause } = error;
   return cause instanceof Error && NO_NAME.includes(errorCode(cause.cause));
+}
+
+/** True where no answer came, or one that broke off: what the network did, not what the server said. */
+export function isNetworkFailure(error: unknown): error is DownloadError {
+  return error instanceof DownloadError && error.cause instanceof Error && !(error.cause instanceof LzeroError);
 }

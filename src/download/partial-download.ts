@@ -12,7 +12,7 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { OutputError } from '../core/index.ts';
 import { readIfExists, syncFolder, writeFileAtomically } from '../files/index.ts';
-import { ContentHash, type Digests, hashFile } from './checksum.ts';
+import { type Checksum, ContentHash, hashFile } from './checksum.ts';
 
 /** Bytes between two times that the file is forced to disk. */
 const SYNC_BYTES = 16 * 1024 * 1024;
@@ -39,28 +39,38 @@ export type Version = {
 
 const UNKNOWN: Version = { validator: null, totalBytes: null };
 
+/** Of which file the bytes are. */
+export type PartialOptions = {
+  readonly url: string;
+  /** What the whole must hash to. */
+  readonly checksum: Checksum | undefined;
+};
+
 /** A file that grows until it is whole. */
 export class PartialDownload {
   readonly path: string;
   readonly #url: string;
   readonly #handle: FileHandle;
-  #hash = new ContentHash();
+  readonly #checksum: Checksum | undefined;
+  #hash: ContentHash;
   #version = UNKNOWN;
   #sizeBytes = 0;
   #safeBytes = 0;
 
-  private constructor(path: string, url: string, handle: FileHandle) {
+  private constructor(path: string, { url, checksum, handle }: PartialOptions & { readonly handle: FileHandle }) {
     this.path = path;
     this.#url = url;
     this.#handle = handle;
+    this.#checksum = checksum;
+    this.#hash = new ContentHash(checksum);
   }
 
-  /** Opens what an earlier download of `url` to `path` left, or begins a new one. */
-  static async open(path: string, url: string): Promise<PartialDownload> {
+  /** Opens what an earlier download to `path` left, or begins a new one. */
+  static async open(path: string, options: PartialOptions): Promise<PartialDownload> {
     try {
       // 'a' would ignore positions, 'r+' needs a file: 'a' makes one.
       await (await open(`${path}.part`, 'a')).close();
-      const part = new PartialDownload(path, url, await open(`${path}.part`, 'r+'));
+      const part = new PartialDownload(path, { ...options, handle: await open(`${path}.part`, 'r+') });
       await part.#resume();
       return part;
     } catch (error) {
@@ -78,21 +88,22 @@ export class PartialDownload {
     return this.#version;
   }
 
-  /** Whether all bytes are there, as far as the server said how many there are. */
-  get isWhole(): boolean {
-    return this.#version.totalBytes === null || this.#version.totalBytes === this.#sizeBytes;
+  /** Whether all bytes are there; undefined where the server did not say how many there are. */
+  get isWhole(): boolean | undefined {
+    const { totalBytes } = this.#version;
+    return totalBytes === null ? undefined : totalBytes === this.#sizeBytes;
   }
 
   /** Checksums of the bytes that are there. */
-  digests(): Digests {
-    return this.#hash.digests();
+  get hash(): Pick<ContentHash, 'sha256' | 'problem'> {
+    return this.#hash;
   }
 
   /** Drops all bytes and begins with those of `version`. */
   async restart(version: Version = UNKNOWN): Promise<void> {
     await this.#writing(async () => {
       this.#version = version;
-      this.#hash = new ContentHash();
+      this.#hash = new ContentHash(this.#checksum);
       this.#sizeBytes = 0;
       this.#safeBytes = 0;
       await this.#note(); // before the bytes go: a note must never promise more than there is
@@ -144,7 +155,7 @@ export class PartialDownload {
     await this.#handle.truncate(this.#sizeBytes);
     if (!canResume) return;
     this.#version = { validator: note.validator, totalBytes: note.totalBytes };
-    this.#hash = await hashFile(`${this.path}.part`, this.#sizeBytes);
+    this.#hash = await hashFile(`${this.path}.part`, this.#checksum, this.#sizeBytes);
   }
 
   async #note(): Promise<void> {

@@ -10,42 +10,33 @@
  */
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { DownloadError, InterruptedError, LzeroError } from '../core/index.ts';
-import { networkOutcome, type Outcome, statusOutcome } from './failures.ts';
+import { DownloadError } from '../core/index.ts';
+import { type ExplainStatus, networkOutcome, type Outcome, statusOutcome } from './failures.ts';
 import type { PartialDownload, Validator, Version } from './partial-download.ts';
+import { guarded, type RequestLimits, type StallGuard } from './request.ts';
 
 /** What a request needs besides the file. */
-export type TransferOptions = {
+export type TransferOptions = RequestLimits & {
   readonly headers: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal | undefined;
-  /** Longest silence, of the connection and between two pieces. */
-  readonly stallMs: number;
   readonly fetch: typeof fetch;
   /** Size that the file must have, where it is known beforehand. */
   readonly sizeBytes: number | undefined;
   /** Told when an answer begins and after each piece. */
   readonly onBytes: (part: PartialDownload) => void;
+  readonly explainStatus: ExplainStatus | undefined;
 };
 
-/** Asks for what is missing, once. Failures of this side (a full disk, an interrupt) are thrown. */
+/** Asks for what is missing, once. */
 export async function transfer(url: string, part: PartialDownload, options: TransferOptions): Promise<Outcome> {
-  const guard = new StallGuard(options.stallMs, options.signal);
-  try {
+  return await guarded(url, options, async (guard) => {
     const response = await options.fetch(url, { headers: requestHeaders(part, options.headers), signal: guard.signal });
-    const outcome = await accept(url, response, part, options);
+    const outcome = (await accept(url, response, part, options)) ?? (await receive(response, part, { guard, options }));
     if (outcome) {
       await response.body?.cancel();
       return outcome;
     }
-    await receive(response, part, { guard, onBytes: options.onBytes });
-    return part.isWhole ? { kind: 'done' } : networkOutcome(url, new Error(endedEarly(part)));
-  } catch (error) {
-    if (options.signal?.aborted) throw new InterruptedError();
-    if (error instanceof LzeroError) throw error;
-    return networkOutcome(url, guard.hasStalled ? new Error(`no data for ${options.stallMs / 1000} s`) : error);
-  } finally {
-    guard.stop();
-  }
+    return part.isWhole !== false ? { kind: 'done' } : networkOutcome(url, new Error(endedEarly(part)));
+  });
 }
 
 function endedEarly({ sizeBytes, version }: PartialDownload): string {
@@ -66,10 +57,10 @@ async function accept(
   url: string,
   response: Response,
   part: PartialDownload,
-  { sizeBytes, onBytes }: TransferOptions,
+  { sizeBytes, onBytes, explainStatus }: TransferOptions,
 ): Promise<Outcome | undefined> {
   if (response.status === 416 && part.sizeBytes > 0) return await dropped(part);
-  if (response.status !== 200 && response.status !== 206) return statusOutcome(url, response);
+  if (response.status !== 200 && response.status !== 206) return statusOutcome(url, response, explainStatus);
   const version = response.status === 200 ? versionOf(response) : part.version;
   const { totalBytes } = version;
   if (totalBytes !== null && sizeBytes !== undefined && totalBytes !== sizeBytes)
@@ -118,6 +109,14 @@ function wrongSize(url: string, expected: number, found: number): Outcome {
   return { kind: 'failed', error: new DownloadError(message, { hint }), canRetry: false };
 }
 
+/** A server that does not say how much it sends could go on until the disk is full. */
+async function tooLong(part: PartialDownload, expected: number): Promise<Outcome> {
+  await part.restart();
+  const message = `${part.path}: expected ${expected} bytes, the server sends more`;
+  const hint = 'the file was replaced, or something else came in its place: try again later';
+  return { kind: 'failed', error: new DownloadError(message, { hint }), canRetry: false };
+}
+
 /** Better now than after an hour. */
 async function checkSpace({ path, sizeBytes, version }: PartialDownload): Promise<void> {
   const { bavail, bsize } = await statfs(dirname(path));
@@ -128,43 +127,20 @@ async function checkSpace({ path, sizeBytes, version }: PartialDownload): Promis
     });
 }
 
+/** Takes the bytes; gives an outcome where there are more than the file may have. */
 async function receive(
   response: Response,
   part: PartialDownload,
-  { guard, onBytes }: { readonly guard: StallGuard; readonly onBytes: TransferOptions['onBytes'] },
-): Promise<void> {
+  { guard, options }: { readonly guard: StallGuard; readonly options: TransferOptions },
+): Promise<Outcome | undefined> {
+  const { sizeBytes: mostBytes = Number.POSITIVE_INFINITY, onBytes } = options;
   guard.touch();
   for await (const bytes of response.body ?? []) {
     guard.stop(); // a slow disk is not a silent server
+    if (part.sizeBytes + bytes.length > mostBytes) return await tooLong(part, mostBytes);
     await part.append(bytes);
     onBytes(part);
     guard.touch();
   }
-}
-
-/** Aborts when nothing was heard for too long; also when the caller aborts. */
-class StallGuard {
-  readonly signal: AbortSignal;
-  readonly #controller = new AbortController();
-  readonly #stallMs: number;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(stallMs: number, signal: AbortSignal | undefined) {
-    this.#stallMs = stallMs;
-    this.signal = signal ? AbortSignal.any([signal, this.#controller.signal]) : this.#controller.signal;
-    this.touch();
-  }
-
-  get hasStalled(): boolean {
-    return this.#controller.signal.aborted;
-  }
-
-  touch(): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#controller.abort(), this.#stallMs);
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-  }
+  return undefined;
 }

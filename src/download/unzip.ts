@@ -9,6 +9,7 @@ import { pipeline } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import {
   DownloadError,
+  type ErrorMaker,
   errorCode,
   InterruptedError,
   LzeroError,
@@ -17,7 +18,7 @@ import {
   type Progress,
   silentProgress,
 } from '../core/index.ts';
-import { damaged, readAt, readZipDirectory, type ZipEntry } from './zip-directory.ts';
+import { damaged, findZipContent, readZipDirectory, type ZipEntry, type ZipSource } from './zip-directory.ts';
 
 /** How to unpack. */
 export type UnzipOptions = {
@@ -32,8 +33,6 @@ export type UnzipOptions = {
 
 /** BEIR's largest set unpacks to 3 GB. */
 const DEFAULT_MAX_BYTES = 64 * 1024 ** 3;
-const LOCAL_SIGNATURE = 0x04034b50;
-const LOCAL_BYTES = 30;
 const CHUNK_BYTES = 256 * 1024;
 
 /** A file of the archive and where it goes. */
@@ -47,11 +46,8 @@ export async function unzip(archive: string, folder: string, options: UnzipOptio
   const { progress = silentProgress } = options;
   const file = await openArchive(archive);
   try {
-    const targets = chooseTargets(
-      await readZipDirectory(file, archive),
-      { archive, archiveBytes: (await file.stat()).size },
-      options,
-    );
+    const source = await zipSource(file, archive);
+    const targets = chooseTargets(await readZipDirectory(source), source, options);
     const total = targets.reduce((sum, { entry }) => sum + entry.sizeBytes, 0);
     progress.start({ label: 'unpacking', unit: 'bytes', total });
     let done = 0;
@@ -59,7 +55,7 @@ export async function unzip(archive: string, folder: string, options: UnzipOptio
       done += numBytes;
       progress.update(done);
     };
-    for (const target of targets) await extract(target, { file, archive, folder, signal: options.signal, onBytes });
+    for (const target of targets) await extract(target, { source, folder, signal: options.signal, onBytes });
     return targets.map(({ path }) => path);
   } finally {
     progress.stop();
@@ -75,54 +71,70 @@ async function openArchive(archive: string): Promise<FileHandle> {
   }
 }
 
-function chooseTargets(
-  entries: readonly ZipEntry[],
-  { archive, archiveBytes }: { readonly archive: string; readonly archiveBytes: number },
-  options: UnzipOptions,
-): Target[] {
+async function zipSource(file: FileHandle, archive: string): Promise<ZipSource> {
+  const { size } = await file.stat();
+  const makeError: ErrorMaker = (message, details) => new DownloadError(message, details);
+  return {
+    name: archive,
+    sizeBytes: size,
+    read: (offset, sizeBytes) => readAt(file, offset, sizeBytes),
+    makeError,
+  };
+}
+
+async function readAt(file: FileHandle, offset: number, sizeBytes: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(sizeBytes);
+  for (let done = 0; done < sizeBytes; ) {
+    const { bytesRead } = await file.read(bytes, done, sizeBytes - done, offset + done);
+    if (bytesRead === 0) throw new DownloadError(`expected ${sizeBytes} bytes at ${offset}, the file ends before`);
+    done += bytesRead;
+  }
+  return bytes;
+}
+
+function chooseTargets(entries: readonly ZipEntry[], source: ZipSource, options: UnzipOptions): Target[] {
   const { place = (name: string) => name, maxBytes = DEFAULT_MAX_BYTES } = options;
   const targets: Target[] = [];
   for (const entry of entries) {
     if (entry.name.endsWith('/')) continue;
-    checkPath(entry.name, archive);
+    checkPath(entry.name, source);
     const path = place(entry.name);
     if (path !== undefined) targets.push({ entry, path });
   }
   // Entries that share their bytes are how a small archive becomes a huge one.
   const packedBytes = targets.reduce((sum, { entry }) => sum + entry.packedBytes, 0);
-  if (packedBytes > archiveBytes) throw damaged(archive, 'its entries overlap');
+  if (packedBytes > source.sizeBytes) throw damaged(source, 'its entries overlap');
   const paths = new Set(targets.map(({ path }) => path));
-  if (paths.size < targets.length) throw damaged(archive, 'two entries have the same name');
+  if (paths.size < targets.length) throw damaged(source, 'two entries have the same name');
   const total = targets.reduce((sum, { entry }) => sum + entry.sizeBytes, 0);
-  if (total > maxBytes) throw new DownloadError(`${archive} unpacks to ${total} bytes, allowed are ${maxBytes}`);
+  if (total > maxBytes) throw new DownloadError(`${source.name} unpacks to ${total} bytes, allowed are ${maxBytes}`);
   return targets;
 }
 
 /** Refuses names that could lead out of the folder, on any system. */
-function checkPath(name: string, archive: string): void {
+function checkPath(name: string, source: ZipSource): void {
   const isSafe =
     name !== '' &&
     !/[\0\\]|^\/|^[A-Za-z]:|\ufffd/.test(name) &&
     name.split('/').every((step) => step !== '' && step !== '.' && step !== '..');
-  if (!isSafe) throw damaged(archive, `the name ${JSON.stringify(name)} is not allowed`);
+  if (!isSafe) throw damaged(source, `the name ${JSON.stringify(name)} is not allowed`);
 }
 
 /** What all files of an archive have in common. */
 type Unpacking = {
-  readonly file: FileHandle;
-  readonly archive: string;
+  readonly source: ZipSource;
   readonly folder: string;
   readonly signal: AbortSignal | undefined;
   readonly onBytes: (numBytes: number) => void;
 };
 
-async function extract({ entry, path }: Target, { file, archive, folder, signal, onBytes }: Unpacking): Promise<void> {
+async function extract({ entry, path }: Target, { source, folder, signal, onBytes }: Unpacking): Promise<void> {
   const target = join(folder, path);
   const output = await createFile(target);
   let sizeBytes = 0;
   let crc = 0;
   try {
-    for await (const bytes of entryBytes(archive, entry, await dataOffset(file, entry, archive))) {
+    for await (const bytes of entryBytes(source.name, entry, await findZipContent(source, entry))) {
       if (signal?.aborted) throw new InterruptedError();
       sizeBytes += bytes.length;
       if (sizeBytes > entry.sizeBytes) break; // a bomb, or damaged
@@ -131,18 +143,18 @@ async function extract({ entry, path }: Target, { file, archive, folder, signal,
       onBytes(bytes.length);
     }
     if (sizeBytes !== entry.sizeBytes || crc !== entry.crc32)
-      throw damaged(archive, `size or checksum of ${entry.name} is wrong`);
+      throw damaged(source, `size or checksum of ${entry.name} is wrong`);
     await output.sync();
   } catch (cause) {
-    throw cause instanceof LzeroError ? cause : unpackFailure(archive, entry, cause);
+    throw cause instanceof LzeroError ? cause : unpackFailure(source, entry, cause);
   } finally {
     await output.close();
   }
 }
 
-function unpackFailure(archive: string, entry: ZipEntry, cause: unknown): LzeroError {
+function unpackFailure(source: ZipSource, entry: ZipEntry, cause: unknown): LzeroError {
   return errorCode(cause).startsWith('Z_')
-    ? damaged(archive, `${entry.name}: ${messageOf(cause)}`)
+    ? damaged(source, `${entry.name}: ${messageOf(cause)}`)
     : OutputError.writing(entry.name, cause);
 }
 
@@ -161,13 +173,6 @@ async function writeAll(output: FileHandle, bytes: Uint8Array, path: string): Pr
   } catch (error) {
     throw OutputError.writing(path, error);
   }
-}
-
-/** Where the bytes of an entry begin: after its local header, whose name and extra field have lengths of their own. */
-async function dataOffset(file: FileHandle, entry: ZipEntry, archive: string): Promise<number> {
-  const header = await readAt(file, entry.offset, LOCAL_BYTES);
-  if (header.readUInt32LE(0) !== LOCAL_SIGNATURE) throw damaged(archive, `no header of ${entry.name}`);
-  return entry.offset + LOCAL_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28);
 }
 
 function entryBytes(archive: string, entry: ZipEntry, start: number): AsyncIterable<Buffer> {

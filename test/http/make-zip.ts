@@ -4,11 +4,13 @@ import { crc32, deflateRawSync } from 'node:zlib';
 /** A file for an archive; what is left out is as it should be. */
 export type ZipFile = {
   readonly name: string;
-  readonly text: string;
+  readonly text: string | Uint8Array;
   readonly isStored?: boolean;
   readonly method?: number;
   readonly crc?: number;
   readonly sizeBytes?: number;
+  /** Where its local header is said to begin. */
+  readonly offset?: number;
   readonly flags?: number;
   /** Unix mode, such as 0o120777 for a link. */
   readonly mode?: number;
@@ -33,7 +35,7 @@ export function makeZip(files: readonly ZipFile[], { isWide = false, comment = '
 }
 
 function makeEntry(file: ZipFile, offset: number): { local: Buffer; entry: Buffer } {
-  const content = Buffer.from(file.text);
+  const content = typeof file.text === 'string' ? Buffer.from(file.text) : Buffer.from(file.text);
   const packed = file.isStored ? content : deflateRawSync(content);
   const name = Buffer.from(file.name);
   const method = file.method ?? (file.isStored ? 0 : 8);
@@ -55,7 +57,7 @@ function makeEntry(file: ZipFile, offset: number): { local: Buffer; entry: Buffe
   const extra = file.isWide ? wideExtra(sizeBytes, packed.length, offset) : Buffer.alloc(0);
   entry.writeUInt16LE(extra.length, 30);
   entry.writeUInt16LE(file.mode ?? 0o100644, 40);
-  entry.writeUInt32LE(file.isWide ? 0xffffffff : offset, 42);
+  entry.writeUInt32LE(file.isWide ? 0xffffffff : (file.offset ?? offset), 42);
   return {
     local: Buffer.concat([local, name, Buffer.from([0x99, 0x99, 0, 0]), packed]),
     entry: Buffer.concat([entry, name, extra]),
