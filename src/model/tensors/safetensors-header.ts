@@ -6,49 +6,27 @@
  *     │ u64 N    │ N bytes: {"name":{dtype,shape,data_offsets}…}  │ tensors, back to back, no holes  │
  *     └──────────┴───────────────────────────────────────────────┴──────────────────────────────────┘
  */
-import { CheckpointError, hasRepeatedKeys, isJsonObject, type JsonObject, parseJson } from '../../core/index.ts';
+import { type CheckpointError, hasRepeatedKeys, isJsonObject, type JsonObject, parseJson } from '../../core/index.ts';
+import { DTYPE_BITS, type Dtype, isDtype, numValues } from './dtype.ts';
+import type { Place, StoredTensor } from './tensor-file.ts';
+import { checkpointError, tensorLabel } from './weights-file.ts';
 
-/** Bits of one value, by type. Sub-byte types are legal as long as a tensor fills whole bytes. */
-const DTYPE_BITS = {
-  BOOL: 8,
-  F4: 4,
-  F6_E2M3: 6,
-  F6_E3M2: 6,
-  U8: 8,
-  I8: 8,
-  F8_E5M2: 8,
-  F8_E4M3: 8,
-  F8_E8M0: 8,
-  I16: 16,
-  U16: 16,
-  F16: 16,
-  BF16: 16,
-  I32: 32,
-  U32: 32,
-  F32: 32,
-  C64: 64,
-  F64: 64,
-  I64: 64,
-  U64: 64,
-} as const;
+/** A tensor of a safetensors file: always as it is, at one place. */
+export type PlacedTensor = StoredTensor & { readonly place: Place };
 
-/** Type of a tensor's values, as safetensors spells it. */
-export type Dtype = keyof typeof DTYPE_BITS;
-
-/** Where a tensor lies and how to read it. */
-export type TensorEntry = {
+/** What the header says of a tensor. */
+type TensorEntry = {
   readonly dtype: Dtype;
   readonly shape: readonly number[];
-  /** First byte, counted from the start of the data (add `dataStart` for the position in the file). */
+  /** First byte and one past the last, counted from the start of the data. */
   readonly begin: number;
-  /** One past the last byte, counted in the same way. */
   readonly end: number;
 };
 
 /** A checked header. */
 export type SafetensorsHeader = {
   /** Tensors in the order of their bytes. */
-  readonly tensors: ReadonlyMap<string, TensorEntry>;
+  readonly tensors: ReadonlyMap<string, PlacedTensor>;
   /** Free text of the writer, such as {"format":"pt"}. */
   readonly metadata: Readonly<Record<string, string>>;
   /** Position in the file of the first byte of data. */
@@ -61,18 +39,6 @@ export const LENGTH_BYTES = 8;
 const MAX_HEADER_BYTES = 100_000_000;
 /** The one key that is not a tensor. */
 export const METADATA_KEY = '__metadata__';
-
-const DAMAGED = 'the file is damaged or was not written as safetensors: fetch or export it again';
-
-/** An error about `path`, with what to do if the caller knows nothing better. */
-export function checkpointError(path: string, problem: string, cause?: unknown): CheckpointError {
-  return new CheckpointError(`${path}: ${problem}`, { hint: DAMAGED, cause });
-}
-
-/** A tensor's name for a message, cut where a hostile file would flood the terminal. */
-export function tensorLabel(name: string): string {
-  return `tensor ${JSON.stringify(name.length > 200 ? `${name.slice(0, 200)}…` : name)}`;
-}
 
 /** Length of the header, from the first eight bytes of a file of `fileBytes` bytes. */
 export function parseHeaderLength(path: string, bytes: Uint8Array, fileBytes: number): number {
@@ -101,7 +67,12 @@ export function parseHeader(path: string, bytes: Uint8Array, fileBytes: number):
   ]);
   entries.sort(([, a], [, b]) => a.begin - b.begin || a.end - b.end);
   checkCoverage(path, entries, { dataStart, fileBytes });
-  return { tensors: new Map(entries), metadata, dataStart };
+  const placed = entries.map(([name, entry]): [string, PlacedTensor] => [name, placedTensor(entry, dataStart)]);
+  return { tensors: new Map(placed), metadata, dataStart };
+}
+
+function placedTensor({ dtype, shape, begin, end }: TensorEntry, dataStart: number): PlacedTensor {
+  return { dtype, shape, place: { offset: dataStart + begin, length: end - begin } };
 }
 
 function decodeHeader(path: string, bytes: Uint8Array): string {
@@ -148,17 +119,8 @@ function checkEntry(raw: unknown, fail: (problem: string) => CheckpointError): T
   return { dtype, shape, begin, end };
 }
 
-function isDtype(value: unknown): value is Dtype {
-  return typeof value === 'string' && Object.hasOwn(DTYPE_BITS, value);
-}
-
 function isSizes(value: unknown): value is number[] {
   return Array.isArray(value) && value.every((size) => Number.isSafeInteger(size) && size >= 0);
-}
-
-/** Values of a tensor: the product of its shape. */
-export function numValues(shape: readonly number[]): number {
-  return shape.reduce((product, size) => product * size, 1);
 }
 
 /** The tensors, sorted by position, must cover the data from its first byte to the end of the file. */

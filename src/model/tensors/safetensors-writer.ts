@@ -5,12 +5,14 @@
  */
 import { CheckpointError, ShapeError } from '../../core/index.ts';
 import { writeFileAtomically } from '../../files/index.ts';
+import { DTYPE_BITS, numValues } from './dtype.ts';
+import { firstNonFinite } from './float-values.ts';
 import { bfloat16ToFloat32, float32ToBfloat16, float32ToHalf, halfToFloat32 } from './half.ts';
-import { firstNonFinite } from './safetensors.ts';
-import { LENGTH_BYTES, METADATA_KEY, numValues, tensorLabel } from './safetensors-header.ts';
+import { LENGTH_BYTES, METADATA_KEY } from './safetensors-header.ts';
+import { tensorLabel } from './weights-file.ts';
 
-/** A tensor to write. */
-export type TensorToWrite = {
+/** A tensor of numbers to write. */
+export type FloatsToWrite = {
   readonly name: string;
   /** What the float32 values become in the file, to nearest even. */
   readonly dtype: WritableDtype;
@@ -19,12 +21,22 @@ export type TensorToWrite = {
   readonly values: Float32Array;
 };
 
-/** Types that can be written. */
+/** A tensor of codes to write, as they are. */
+export type CodesToWrite = {
+  readonly name: string;
+  readonly dtype: 'I8';
+  readonly shape: readonly number[];
+  readonly values: Int8Array;
+};
+
+/** A tensor to write. */
+export type TensorToWrite = FloatsToWrite | CodesToWrite;
+
+/** Types that float32 values can be written as. */
 export type WritableDtype = 'F32' | 'BF16' | 'F16';
 
 /** Types in the order of the file: the reference sorts by its enumeration, descending. */
-const DTYPE_ORDER: readonly WritableDtype[] = ['F32', 'BF16', 'F16'];
-const VALUE_BYTES: Readonly<Record<WritableDtype, number>> = { F32: 4, BF16: 2, F16: 2 };
+const DTYPE_ORDER: readonly TensorToWrite['dtype'][] = ['F32', 'BF16', 'F16', 'I8'];
 
 /**
  * Writes a safetensors file under a temporary name, forces it to disk and gives it its name.
@@ -81,7 +93,7 @@ function headerBytes(tensors: readonly TensorToWrite[], metadata: Readonly<Recor
   }
   let begin = 0;
   for (const { name, dtype, shape, values } of tensors) {
-    const end = begin + values.length * VALUE_BYTES[dtype];
+    const end = begin + (values.length * DTYPE_BITS[dtype]) / 8;
     members.push(`${JSON.stringify(name)}:${JSON.stringify({ dtype, shape, data_offsets: [begin, end] })}`);
     begin = end;
   }
@@ -90,19 +102,22 @@ function headerBytes(tensors: readonly TensorToWrite[], metadata: Readonly<Recor
 }
 
 function tensorBytes(path: string, tensor: TensorToWrite): Uint8Array {
-  const stored = convert(tensor);
-  const bad = firstNonFinite(stored.readBack);
-  if (bad >= 0)
-    throw new CheckpointError(
-      `${path}: ${tensorLabel(tensor.name)}: value ${bad} is ${tensor.values[bad]}, which ${tensor.dtype} cannot hold as a finite number`,
-      { hint: 'check that the weights are finite, or write them as F32' },
-    );
-  return new Uint8Array(stored.array.buffer, stored.array.byteOffset, stored.array.byteLength);
+  const { buffer, byteOffset, byteLength } = tensor.dtype === 'I8' ? tensor.values : convert(path, tensor);
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** The values in their stored type, and what a reader will make of them. */
-function convert({ dtype, values }: TensorToWrite): { array: Float32Array | Uint16Array; readBack: Float32Array } {
-  if (dtype === 'F32') return { array: values, readBack: values };
-  const array = dtype === 'F16' ? float32ToHalf(values) : float32ToBfloat16(values);
-  return { array, readBack: dtype === 'F16' ? halfToFloat32(array) : bfloat16ToFloat32(array) };
+/** The values in their stored type; what a reader would not find finite is refused. */
+function convert(path: string, { name, dtype, values }: FloatsToWrite): Float32Array | Uint16Array {
+  const array = dtype === 'F32' ? values : dtype === 'F16' ? float32ToHalf(values) : float32ToBfloat16(values);
+  const bad = firstNonFinite(readBack(dtype, array));
+  if (bad < 0) return array;
+  throw new CheckpointError(
+    `${path}: ${tensorLabel(name)}: value ${bad} is ${values[bad]}, which ${dtype} cannot hold as a finite number`,
+    { hint: 'check that the weights are finite, or write them as F32' },
+  );
+}
+
+function readBack(dtype: WritableDtype, array: Float32Array | Uint16Array): Float32Array {
+  if (array instanceof Float32Array) return array;
+  return dtype === 'F16' ? halfToFloat32(array) : bfloat16ToFloat32(array);
 }

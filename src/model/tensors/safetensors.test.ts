@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fc, test } from '@fast-check/vitest';
 import { afterAll, describe, expect, it } from 'vitest';
 import { CheckpointError, LzeroError, OutputError, ShapeError } from '../../core/index.ts';
+import { ReusedMemory } from './reused-memory.ts';
 import { openSafetensors } from './safetensors.ts';
 import { type TensorToWrite, writeSafetensors } from './safetensors-writer.ts';
 
@@ -39,16 +40,37 @@ const f32 = (shape: readonly number[], begin: number, end: number) => ({
 });
 
 describe('reading safetensors', () => {
-  it('finds shapes, offsets, metadata and the start of the data', async () => {
+  it('finds shapes, places, metadata and the start of the data', async () => {
     const header = { __metadata__: { format: 'pt' }, b: f32([1], 8, 12), a: f32([2, 1], 0, 8) };
     writeFileSync(path, rawFile(header, Buffer.from(Float32Array.of(1, 2, 3).buffer)));
     const file = await openSafetensors(path);
     expect([...file.tensors.keys()]).toEqual(['a', 'b']);
-    expect(file.tensors.get('a')).toEqual({ dtype: 'F32', shape: [2, 1], begin: 0, end: 8 });
+    const place = { offset: file.dataStart, length: 8 };
+    expect(file.tensors.get('a')).toEqual({ dtype: 'F32', shape: [2, 1], place });
     expect(file.metadata).toEqual({ format: 'pt' });
     expect(readFileSync(path).readFloatLE(file.dataStart + 8)).toBe(3);
+    expect(new Float32Array(await file.readBytes('b'))).toEqual(Float32Array.of(3));
     expect(await file.readFloat32('a')).toEqual(Float32Array.of(1, 2));
     await expect(file.readFloat32('c')).rejects.toThrow('no tensor "c" among 2');
+    await file.close();
+  });
+
+  it('reads into memory that is used again, whatever its size', async () => {
+    const values = Float32Array.of(1, 2, 3);
+    await writeSafetensors(path, [
+      { name: 'a', dtype: 'F32', shape: [3], values },
+      { name: 'b', dtype: 'F16', shape: [2], values: values.subarray(1) },
+      { name: 'c', dtype: 'F32', shape: [1], values: values.subarray(2) },
+    ]);
+    const file = await openSafetensors(path);
+    const memory = new ReusedMemory();
+    const a = await file.readFloat32('a', memory);
+    expect(a).toEqual(values);
+    expect(await file.readFloat32('b', memory)).toEqual(Float32Array.of(2, 3));
+    const c = await file.readFloat32('c', memory);
+    expect(c).toEqual(Float32Array.of(3));
+    expect(a.buffer).toBe(c.buffer);
+    expect(await file.readFloat32('a')).toEqual(values);
     await file.close();
   });
 
@@ -184,6 +206,17 @@ describe('writing safetensors', () => {
   test.prop([tensors], { numRuns: 40 })('what is written is read back', async (list) => {
     const values = await readAll(await written(list));
     expect(values).toEqual(new Map(list.map((item) => [item.name, item.values])));
+  });
+
+  it('writes codes as they are, after all floats, as the reference does', async () => {
+    const codes: TensorToWrite = { name: 'a', dtype: 'I8', shape: [3], values: Int8Array.of(-64, 0, 64) };
+    const list: TensorToWrite[] = [codes, { name: 'b', dtype: 'F16', shape: [1], values: Float32Array.of(1) }];
+    const bytes = await written(list);
+    expect(bytes.subarray(-5)).toEqual(Buffer.from([0, 0x3c, 192, 0, 64]));
+    const file = await openSafetensors(path);
+    expect(file.tensors.get('a')?.dtype).toBe('I8');
+    expect(new Int8Array(await file.readBytes('a'))).toEqual(codes.values);
+    await file.close();
   });
 
   it('gives the same bytes for the same tensors in any order', async () => {

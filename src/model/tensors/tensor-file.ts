@@ -1,5 +1,6 @@
 /** What a file of weights is to its readers, whatever its format: named tensors, read one at a time. */
-import type { Dtype } from './safetensors-header.ts';
+import type { Dtype } from './dtype.ts';
+import type { ReusedMemory } from './reused-memory.ts';
 
 /** Bytes of a file. */
 export type Place = { readonly offset: number; readonly length: number };
@@ -17,7 +18,13 @@ export type TensorFile = {
   /** The file itself, links followed. */
   readonly path: string;
   readonly tensors: ReadonlyMap<string, StoredTensor>;
-  /** The values of one tensor; F16, BF16 and F64 are converted. Refuses NaN and Inf. */
-  readFloat32(name: string): Promise<Float32Array<ArrayBuffer>>;
+  /**
+   * The values of one tensor; F16, BF16 and F64 are converted. Refuses other types, NaN and Inf.
+   *
+   * @param memory for values that are not kept: the next read into it may overwrite them
+   */
+  readFloat32(name: string, memory?: ReusedMemory): Promise<Float32Array<ArrayBuffer>>;
+  /** The bytes of one tensor, of any type, little-endian and row by row. */
+  readBytes(name: string): Promise<ArrayBuffer>;
   close(): Promise<void>;
 };
