@@ -11,6 +11,7 @@ import {
   concat,
   firstRows,
   gather,
+  geluByTanh,
   layerNorm,
   linear,
   matMul,
@@ -82,6 +83,13 @@ describe('functions', () => {
     const y = await evaluate({ x: floats([3], [1, -1, 2]) }, (g, v) => unary(g, 'Gelu', v.x));
     [0.8413447, -0.1586553, 1.9544997].forEach((expected, i) => {
       expect(Math.abs(y.values[i] - expected)).toBeLessThan(1e-6); // tanh: 0.841192, −0.158808, 1.954598
+    });
+  });
+
+  it('gelu by tanh is the approximation: 1 → 0.841192, −1 → −0.158808, within 1e-6', async () => {
+    const y = await evaluate({ x: floats([3], [1, -1, 2]) }, (g, v) => geluByTanh(g, v.x));
+    [0.841192, -0.158808, 1.954598].forEach((expected, i) => {
+      expect(Math.abs(y.values[i] - expected)).toBeLessThan(1e-6);
     });
   });
 

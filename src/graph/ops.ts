@@ -84,6 +84,11 @@ export function unary(g: GraphBuilder, op: 'Relu' | 'Log' | 'Gelu', x: Value): V
   return g.node(op, [x], x);
 }
 
+/** x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))), the approximation of gelu that some checkpoints were trained with. */
+export function geluByTanh(g: GraphBuilder, x: Value): Value {
+  return g.node('Gelu', [x], x, { attributes: { approximate: 'tanh' } });
+}
+
 /** (x − mean)/√(variance + ε)·γ + β over the last dimension. */
 export function layerNorm(
   g: GraphBuilder,
@@ -126,8 +131,12 @@ export function gather(g: GraphBuilder, table: Value, indices: Value): Value {
   return g.node('Gather', [table, indices], { dtype: table.dtype, shape: [...indices.shape, ...table.shape.slice(1)] });
 }
 
-/** max or Euclidean norm over one axis, which disappears. */
-export function reduce(g: GraphBuilder, x: Value, { op, axis }: { op: 'ReduceMax' | 'ReduceL2'; axis: number }): Value {
+/** max, min or Euclidean norm over one axis, which disappears. */
+export function reduce(
+  g: GraphBuilder,
+  x: Value,
+  { op, axis }: { op: 'ReduceMax' | 'ReduceMin' | 'ReduceL2'; axis: number },
+): Value {
   const shape = x.shape.toSpliced(axis, 1);
   return g.node(op, [x, g.ints(axis)], { dtype: x.dtype, shape }, { attributes: { keepdims: 0 } });
 }

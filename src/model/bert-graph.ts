@@ -1,7 +1,7 @@
 /**
  * BERT's encoder as a graph (Devlin et al., NAACL 2019, https://arxiv.org/abs/1810.04805), post-norm, as Hugging Face
- * computes it. Where its parameters come from is the caller's business: constants of a file for encoding, inputs for
- * training. Knows nothing of heads, pooling or files.
+ * computes it; DistilBERT's is the same without token types. Where its parameters come from is the caller's business:
+ * constants of a file for encoding, inputs for training. Knows nothing of heads, pooling or files.
  */
 import type { GraphBuilder, Value } from '../graph/index.ts';
 import {
@@ -9,6 +9,7 @@ import {
   concat,
   firstRows,
   gather,
+  geluByTanh,
   layerNorm,
   linear,
   matMul,
@@ -22,13 +23,25 @@ import {
   unsqueeze,
 } from '../graph/index.ts';
 import type { BertConfig } from './bert-config.ts';
+import { WORD_EMBEDDINGS } from './tensor-names.ts';
 
 /** Gives the graph value of a parameter by its name in a Hugging Face BertForMaskedLM. */
 export type ParameterLookup = (name: string) => Value;
 
+/** How a checkpoint's matrices are applied: in float32, or in 8-bit integers (int8/integer-products.ts). */
+export type Products = {
+  /** x·Wᵀ + b of the layer `name`, [N, out]. */
+  dense(x: Value, name: string): Value;
+  /** Word embeddings of term ids, float32 [B, T, H]. */
+  words(ids: Value): Value;
+};
+
+/** Parameters, and how the matrices among them are applied; in float32 if not given. */
+type Network = { readonly parameters: ParameterLookup; readonly products?: Products | undefined };
+
 /** What a batch feeds, and what the encoder makes of it. */
 export type EncoderValues = {
-  /** Term ids, int32 [B, T], padded with anything. */
+  /** Term ids, int32 or int64 [B, T], padded with anything that is a term id. */
   readonly ids: Value;
   /** 1 for tokens, 0 for padding, float32 [B, T]. */
   readonly mask: Value;
@@ -41,12 +54,18 @@ export type EncoderValues = {
 /** Added to the attention logits of padding; exp of it is 0 in float32. */
 const MASKED = -1e9;
 
-/** Appends the encoder: inputs `ids` and `mask`, hidden states out. */
-export function bertEncoder(g: GraphBuilder, config: BertConfig, parameters: ParameterLookup): EncoderValues {
-  const ids = g.input('ids', 'int32', ['B', 'T']);
-  const mask = g.input('mask', 'float32', ['B', 'T']);
+/** What an encoder is made for. */
+export type EncoderInputs = Pick<EncoderValues, 'ids' | 'mask'> & Pick<Network, 'products'>;
+
+/** Appends the encoder: token ids and mask in, the graph's inputs `ids` and `mask` unless given; hidden states out. */
+export function bertEncoder(
+  g: GraphBuilder,
+  config: BertConfig,
+  parameters: ParameterLookup,
+  { ids, mask, products }: EncoderInputs = batchInputs(g),
+): EncoderValues {
   const batchShape = shapeOf(g, ids, { start: 0, end: 2 });
-  const layers = new Layers(g, config, parameters);
+  const layers = new Layers(g, config, { parameters, products });
   const padding = multiply(g, subtract(g, g.scalar(1), mask), g.scalar(MASKED)); // [B, T]
   const bias = unsqueeze(g, padding, [1, 2]); //                                    [B, 1, 1, T]
   const headShape = concat(g, [batchShape, g.ints(config.numHeads, layers.headSize)], 4);
@@ -55,26 +74,41 @@ export function bertEncoder(g: GraphBuilder, config: BertConfig, parameters: Par
   return { ids, mask, hidden: x, batchShape };
 }
 
-/** Appends the transform before the decoder of BERT's MLM head: LN(gelu(W·h + b)), [N, H]. */
+/** Declares the graph's inputs `ids` and `mask`. */
+export function batchInputs(g: GraphBuilder): Pick<EncoderValues, 'ids' | 'mask'> {
+  return { ids: g.input('ids', 'int32', ['B', 'T']), mask: g.input('mask', 'float32', ['B', 'T']) };
+}
+
+/** Appends the transform before the decoder of BERT's MLM head: LN(act(W·h + b)), [N, H]. */
 export function mlmTransform(
   g: GraphBuilder,
   hidden: Value,
-  { config, parameters }: { config: BertConfig; parameters: ParameterLookup },
+  { config, ...network }: Network & { readonly config: BertConfig },
 ): Value {
-  const layers = new Layers(g, config, parameters);
+  const layers = new Layers(g, config, network);
   const name = 'cls.predictions.transform';
-  return layers.norm(unary(g, 'Gelu', layers.dense(hidden, `${name}.dense`)), `${name}.LayerNorm`);
+  return layers.norm(layers.activate(layers.dense(hidden, `${name}.dense`)), `${name}.LayerNorm`);
+}
+
+/** The matrices as they are, in float32. */
+export function floatProducts(g: GraphBuilder, parameters: ParameterLookup): Products {
+  return {
+    dense: (x, name) => linear(g, x, { weight: parameters(`${name}.weight`), bias: parameters(`${name}.bias`) }),
+    words: (ids) => gather(g, parameters(WORD_EMBEDDINGS), ids),
+  };
 }
 
 class Layers {
   readonly #g: GraphBuilder;
   readonly #config: BertConfig;
   readonly #parameters: ParameterLookup;
+  readonly #products: Products;
 
-  constructor(g: GraphBuilder, config: BertConfig, parameters: ParameterLookup) {
+  constructor(g: GraphBuilder, config: BertConfig, { parameters, products }: Network) {
     this.#g = g;
     this.#config = config;
     this.#parameters = parameters;
+    this.#products = products ?? floatProducts(g, parameters);
   }
 
   get headSize(): number {
@@ -82,7 +116,7 @@ class Layers {
   }
 
   dense(x: Value, name: string): Value {
-    return linear(this.#g, x, { weight: this.#parameters(`${name}.weight`), bias: this.#parameters(`${name}.bias`) });
+    return this.#products.dense(x, name);
   }
 
   norm(x: Value, name: string): Value {
@@ -91,18 +125,29 @@ class Layers {
     return layerNorm(this.#g, x, { gamma, beta, epsilon: this.#config.layerNormEpsilon });
   }
 
-  /** Word + position + type embeddings, normalised: [N, H]. Every token is of type 0. */
+  /** The activation inside the network; gelu for most. */
+  activate(x: Value): Value {
+    const { hiddenActivation } = this.#config;
+    if (hiddenActivation === 'gelu-tanh') return geluByTanh(this.#g, x);
+    return unary(this.#g, hiddenActivation === 'relu' ? 'Relu' : 'Gelu', x);
+  }
+
+  /** Word + position + type embeddings, normalised: [N, H]. Every token is of type 0; DistilBERT has no types. */
   embeddings(ids: Value): Value {
     const g = this.#g;
     const name = 'bert.embeddings';
     const numTokens = shapeOf(g, ids, { start: 1, end: 2 });
-    const words = gather(g, this.#parameters(`${name}.word_embeddings.weight`), ids); // [B, T, H]
+    const words = this.#products.words(ids); //                                 [B, T, H]
     const table = this.#parameters(`${name}.position_embeddings.weight`);
-    const positions = firstRows(g, table, { count: numTokens, name: 'T' }); //           [T, H]
+    const positions = firstRows(g, table, { count: numTokens, name: 'T' }); // [T, H]
+    const placed = add(g, words, positions);
+    return this.norm(this.#flatten(this.#withType(placed, name)), `${name}.LayerNorm`);
+  }
+
+  #withType(x: Value, name: string): Value {
+    if (this.#config.numTypes === 0) return x;
     const types = this.#parameters(`${name}.token_type_embeddings.weight`);
-    const type = firstRows(g, types, { count: g.ints(1), name: 1 }); //                  [1, H]
-    const sum = add(g, add(g, words, positions), type);
-    return this.norm(this.#flatten(sum), `${name}.LayerNorm`);
+    return add(this.#g, x, firstRows(this.#g, types, { count: this.#g.ints(1), name: 1 })); // + [1, H]
   }
 
   /** One transformer layer: attention and feed-forward, each with residual and normalisation. */
@@ -111,7 +156,7 @@ class Layers {
     const name = `bert.encoder.layer.${layer}`;
     const attended = this.dense(this.#attention(x, { name, bias, headShape }), `${name}.attention.output.dense`);
     const y = this.norm(add(g, attended, x), `${name}.attention.output.LayerNorm`);
-    const inner = unary(g, 'Gelu', this.dense(y, `${name}.intermediate.dense`)); // [N, I]
+    const inner = this.activate(this.dense(y, `${name}.intermediate.dense`)); // [N, I]
     return this.norm(add(g, this.dense(inner, `${name}.output.dense`), y), `${name}.output.LayerNorm`);
   }
 

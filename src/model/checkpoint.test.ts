@@ -6,6 +6,7 @@ import { CheckpointError } from '../core/index.ts';
 import { Checkpoint, TIED, WORD_EMBEDDINGS } from './checkpoint.ts';
 import type { EncodedDocument } from './encode.ts';
 import { loadModel } from './model.ts';
+import { DECODER, DECODER_BIAS, distilBertName, MLM_BIAS } from './tensor-names.ts';
 import { openSafetensors } from './tensors/safetensors.ts';
 import { type TensorToWrite, writeSafetensors } from './tensors/safetensors-writer.ts';
 
@@ -27,6 +28,17 @@ async function rewrite(change: (tensors: Map<string, TensorToWrite>) => void): P
   await writeSafetensors(path, tensors.values());
 }
 
+/** Gives every tensor of the copy another name; undefined takes it out. */
+async function rename(newName: (name: string) => string | undefined): Promise<void> {
+  await rewrite((tensors) => {
+    for (const [name, tensor] of [...tensors]) {
+      const other = newName(name);
+      tensors.delete(name);
+      if (other !== undefined) tensors.set(other, { ...tensor, name: other });
+    }
+  });
+}
+
 /** Opens the copy and closes it again. */
 async function opened<T>(use: (checkpoint: Checkpoint) => T | Promise<T>): Promise<T> {
   const checkpoint = await Checkpoint.open(copy.folder);
@@ -35,6 +47,14 @@ async function opened<T>(use: (checkpoint: Checkpoint) => T | Promise<T>): Promi
   } finally {
     await checkpoint.close();
   }
+}
+
+function readConfig(): Readonly<Record<string, unknown>> {
+  return JSON.parse(readFileSync(join(copy.folder, 'config.json'), 'utf8'));
+}
+
+function writeConfig(config: Readonly<Record<string, unknown>>): void {
+  writeFileSync(join(copy.folder, 'config.json'), JSON.stringify(config));
 }
 
 async function refusal(): Promise<Error> {
@@ -71,12 +91,7 @@ describe('a checkpoint', () => {
 
   it('saved from BertModel, without "bert." and head, is read under the same names', async () => {
     const before = await opened((checkpoint) => checkpoint.read(WORD_EMBEDDINGS));
-    await rewrite((tensors) => {
-      for (const [name, tensor] of [...tensors]) {
-        tensors.delete(name);
-        if (name.startsWith('bert.')) tensors.set(name, { ...tensor, name: name.slice('bert.'.length) });
-      }
-    });
+    await rename((name) => (name.startsWith('bert.') ? name.slice('bert.'.length) : undefined));
     await opened(async (checkpoint) => {
       expect(checkpoint.head).toBe('none');
       expect(await checkpoint.read(WORD_EMBEDDINGS)).toEqual(before);
@@ -86,13 +101,55 @@ describe('a checkpoint', () => {
 
   it('from TensorFlow, with gamma and beta in place of weight and bias, gives the same vectors', async () => {
     const before = await encodeWithCopy();
-    const old = (name: string) =>
-      name.replace('.LayerNorm.weight', '.LayerNorm.gamma').replace('.LayerNorm.bias', '.LayerNorm.beta');
-    await rewrite((tensors) => {
-      for (const [name, tensor] of [...tensors]) {
-        tensors.delete(name);
-        tensors.set(old(name), { ...tensor, name: old(name) });
-      }
+    await rename((name) =>
+      name.replace('.LayerNorm.weight', '.LayerNorm.gamma').replace('.LayerNorm.bias', '.LayerNorm.beta'),
+    );
+    expect(await encodeWithCopy()).toEqual(before);
+  });
+
+  it.each(['module.', '0.auto_model.'])(
+    'saved inside of another module, with %s before each name, gives the same vectors',
+    async (prefix) => {
+      const before = await encodeWithCopy();
+      await rename((name) => prefix + name);
+      expect(await encodeWithCopy()).toEqual(before);
+    },
+  );
+
+  it('of DistilBERT is a BERT whose token types add nothing', async () => {
+    await rewrite((tensors) => tensors.get('bert.embeddings.token_type_embeddings.weight')?.values.fill(0));
+    const before = await encodeWithCopy();
+    await rename((name) => {
+      if (name.includes('token_type') || name === MLM_BIAS) return undefined;
+      return name === DECODER_BIAS ? 'vocab_projector.bias' : distilBertName(name);
+    });
+    const { hidden_size, num_hidden_layers, num_attention_heads, intermediate_size } = readConfig();
+    writeConfig({
+      ...{ model_type: 'distilbert', dim: hidden_size, n_layers: num_hidden_layers, n_heads: num_attention_heads },
+      ...{ hidden_dim: intermediate_size, vocab_size: 277, max_position_embeddings: 48, tie_word_embeddings: false },
+    });
+    expect(await encodeWithCopy()).toEqual(before);
+  });
+
+  it.each(['bert.pooler.dense.weight', 'bert.embeddings.position_ids', 'cls.seq_relationship.bias'])(
+    'may have %s, which nothing reads',
+    async (name) => {
+      await rewrite((tensors) => tensors.set(name, { name, dtype: 'F32', shape: [1], values: new Float32Array(1) }));
+      expect(await opened((checkpoint) => checkpoint.usedNames)).not.toContain(name);
+    },
+  );
+
+  it('without a bias in its MLM head has one of zeros', async () => {
+    await rewrite((tensors) => tensors.get(DECODER_BIAS)?.values.fill(0));
+    const before = await encodeWithCopy();
+    await rename((name) => (name === MLM_BIAS || name === DECODER_BIAS ? undefined : name));
+    await opened(async (checkpoint) => {
+      expect(checkpoint.head).toBe('mlm');
+      expect(checkpoint.decoderBiasName).toBe(MLM_BIAS);
+      expect(checkpoint.usedNames).toContain(MLM_BIAS);
+      expect(checkpoint.entry(MLM_BIAS)).toEqual({ dtype: 'F32', shape: [277], place: undefined });
+      expect(checkpoint.place(MLM_BIAS)).toBeUndefined();
+      expect(await checkpoint.read(MLM_BIAS)).toEqual(new Float32Array(277));
     });
     expect(await encodeWithCopy()).toEqual(before);
   });
@@ -182,9 +239,37 @@ describe('a bad checkpoint is refused with CheckpointError', () => {
     expect((await refusal()).message).toContain(name);
   });
 
-  it('that has only pytorch_model.bin, and is told what to do', async () => {
+  it('whose pytorch_model.bin is none, which it names', async () => {
     renameSync(join(copy.folder, 'model.safetensors'), join(copy.folder, 'pytorch_model.bin'));
-    expect(await refusal()).toMatchObject({ hint: expect.stringContaining('safetensors') });
+    expect((await refusal()).message).toContain('pytorch_model.bin');
+  });
+
+  it('untied by its config.json, without the decoder: transformers would take a random one', async () => {
+    await rename((name) => (name === DECODER ? undefined : name));
+    expect((await refusal()).message).toMatch(/cls\.predictions\.decoder\.weight is missing.*tie_word_embeddings/);
+    changeConfig(copy.folder, { tie_word_embeddings: true });
+    expect(await opened((checkpoint) => checkpoint.decoderName)).toBe(WORD_EMBEDDINGS);
+  });
+
+  it.each([
+    'bert.encoder.layer.0.attention.self.query.lora_A.weight',
+    'bert.encoder.layer.1.crossattention.self.key.bias',
+    'bert.embeddings.extra_embeddings.weight',
+  ])('with %s, which is no part of BERT', async (name) => {
+    await rewrite((tensors) => tensors.set(name, { name, dtype: 'F32', shape: [1], values: new Float32Array(1) }));
+    expect((await refusal()).message).toContain(`has the tensor "${name}", which is no part of BERT`);
+  });
+
+  it('of DistilBERT with token types', async () => {
+    changeConfig(copy.folder, { model_type: 'distilbert', dim: 16, n_layers: 2, n_heads: 2, hidden_dim: 24 });
+    expect((await refusal()).message).toMatch(/token_type_embeddings\.weight", which is no part of DistilBERT/);
+  });
+
+  it('with two encoders in one file', async () => {
+    await rewrite((tensors) => {
+      for (const [name, tensor] of [...tensors]) tensors.set(`query.${name}`, { ...tensor, name: `query.${name}` });
+    });
+    expect((await refusal()).message).toMatch(/has both .* and .*: the same part of two networks/);
   });
 
   it('whose tokenizer has more tokens than the network, when it is loaded', async () => {
@@ -199,7 +284,8 @@ describe('a bad checkpoint is refused with CheckpointError', () => {
 
   it('with a NaN among its weights, when it is loaded to encode: tensor and place are named', async () => {
     const path = join(copy.folder, 'model.safetensors');
-    const { offset } = await opened((checkpoint) => checkpoint.position('bert.encoder.layer.0.output.dense.bias'));
+    const place = await opened((checkpoint) => checkpoint.place('bert.encoder.layer.0.output.dense.bias'));
+    const { offset } = place ?? { offset: Number.NaN };
     const bytes = readFileSync(path);
     bytes.writeFloatLE(Number.NaN, offset + 8);
     writeFileSync(path, bytes);

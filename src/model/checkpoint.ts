@@ -1,44 +1,41 @@
 /**
- * A Hugging Face BERT on disk: config.json and model.safetensors, checked against each other. Names are those of
- * BertForMaskedLM; checkpoints that spell them in another way are read under the same names.
+ * A Hugging Face BERT or DistilBERT on disk: config.json and the file of weights, checked against each other. Names are
+ * those of BertForMaskedLM; checkpoints that spell them in another way are read under the same names (tensor-names.ts).
  */
-import { readFile, realpath } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { CheckpointError, messageOf } from '../core/index.ts';
-import { exists } from '../files/index.ts';
 import type { BertConfig } from './bert-config.ts';
 import { parseBertConfig } from './bert-config.ts';
-import type { SafetensorsFile } from './tensors/safetensors.ts';
-import { openSafetensors } from './tensors/safetensors.ts';
-import type { TensorEntry } from './tensors/safetensors-header.ts';
+import { readStoredCodes, scaleName } from './int8/stored-codes.ts';
+import { DECODER, DECODER_BIAS, MLM_BIAS, namesInFile, TIED, WORD_EMBEDDINGS } from './tensor-names.ts';
+import { openTensorFile } from './tensors/open-tensor-file.ts';
+import type { ReusedMemory } from './tensors/reused-memory.ts';
+import type { Place, StoredTensor, TensorFile } from './tensors/tensor-file.ts';
+import { tensorLabel } from './tensors/weights-file.ts';
 
-/** The file that holds the weights. */
+export { TIED, WORD_EMBEDDINGS } from './tensor-names.ts';
+
+/** The file that holds the weights of the model folders that we make. */
 export const WEIGHTS_FILE = 'model.safetensors';
 
 /** What turns hidden states into term logits: BERT's own MLM head, our tied head, or nothing yet. */
 export type Head = 'mlm' | 'tied' | 'none';
 
-/** Names of the tied head's tensors (tied-head.ts). */
-export const TIED = {
-  bias: 'lzero.tied_head.bias',
-  scale: 'lzero.tied_head.scale',
-  inputShare: 'lzero.tied_head.input_share',
-} as const;
+/** Parameters of the encoder; what it counts positions and types with are none. */
+const ENCODER_NAME = /^bert\.(?:encoder\.layer\.|embeddings\.(?!position_ids|token_type_ids))/;
+/** The end of the names of scales (int8/stored-codes.ts). */
+const SCALES = /_scale$/;
 
-/** Names of the tensors that have more than one meaning to us. */
-export const WORD_EMBEDDINGS = 'bert.embeddings.word_embeddings.weight';
-const DECODER = 'cls.predictions.decoder.weight';
-const MLM_BIAS = 'cls.predictions.bias';
-/** The bias that counts in checkpoints saved untied; elsewhere it is MLM_BIAS itself, or left out. */
-const DECODER_BIAS = 'cls.predictions.decoder.bias';
-const PREFIX = 'bert.';
+/** Bytes of a float32; engines want them at multiples of that. */
+const FLOAT_BYTES = 4;
 
 /** An open checkpoint. Close it when done. */
 export class Checkpoint {
   readonly folder: string;
   readonly config: BertConfig;
   readonly head: Head;
-  readonly #file: SafetensorsFile;
+  readonly #file: TensorFile;
   /** BertForMaskedLM's names → names in the file. */
   readonly #namesInFile: ReadonlyMap<string, string>;
 
@@ -46,7 +43,7 @@ export class Checkpoint {
   static async open(folder: string): Promise<Checkpoint> {
     const configPath = join(folder, 'config.json');
     const config = parseBertConfig(await readText(configPath), configPath);
-    const file = await openSafetensors(await weightsPath(folder));
+    const file = await openTensorFile(folder);
     try {
       return new Checkpoint(folder, config, file);
     } catch (error) {
@@ -55,21 +52,27 @@ export class Checkpoint {
     }
   }
 
-  private constructor(folder: string, config: BertConfig, file: SafetensorsFile) {
+  private constructor(folder: string, config: BertConfig, file: TensorFile) {
     this.folder = folder;
     this.config = config;
     this.#file = file;
-    this.#namesInFile = new Map(Array.from(file.tensors.keys(), (name) => [usualName(name), name]));
-    this.head = this.#has(TIED.bias) ? 'tied' : this.#has(MLM_BIAS) ? 'mlm' : 'none';
+    this.#namesInFile = namesInFile(file.tensors.keys(), file.path);
+    this.head = this.#has(TIED.bias) ? 'tied' : this.#hasMlmHead() ? 'mlm' : 'none';
     for (const [name, shape] of expectedTensors(config, this.head)) this.#check(name, shape);
     this.#refuseMoreLayers();
+    this.#refuseUnknownParts();
+    this.#refuseLostDecoder();
     if (this.decoderName === DECODER) this.#check(DECODER, [config.vocabSize, config.hiddenSize]);
-    if (this.decoderBiasName === DECODER_BIAS) this.#check(DECODER_BIAS, [config.vocabSize]);
+    if (this.head === 'mlm') this.#check(this.decoderBiasName, [config.vocabSize]);
   }
 
-  /** The decoder's weights, [V, H]: the word embeddings where they are tied. */
+  /**
+   * The decoder's weights, [V, H]: the word embeddings where they are tied. A decoder that the file has counts, also
+   * against config.json, as in transformers 5; older versions put the word embeddings in its place.
+   */
   get decoderName(): string {
-    return this.head === 'mlm' && this.#has(DECODER) ? DECODER : WORD_EMBEDDINGS;
+    if (this.head !== 'mlm' || !this.#has(DECODER)) return WORD_EMBEDDINGS;
+    return samePlace(this.entry(DECODER), this.entry(WORD_EMBEDDINGS)) ? WORD_EMBEDDINGS : DECODER;
   }
 
   /** The decoder's bias, [V]. */
@@ -90,28 +93,42 @@ export class Checkpoint {
   }
 
   /** Type, shape and place of a tensor. */
-  entry(name: string): TensorEntry {
-    const entry = this.#file.tensors.get(this.#namesInFile.get(name) ?? '');
+  entry(name: string): StoredTensor {
+    const stored = this.#namesInFile.get(name);
+    const entry = stored === undefined ? undefined : this.#file.tensors.get(stored);
     if (entry) return entry;
+    if (this.#isZero(name)) return { dtype: 'F32', shape: [this.config.vocabSize], place: undefined };
     throw new CheckpointError(`${this.#file.path}: the tensor ${name} is missing`, {
-      hint: 'the checkpoint is not a whole BERT encoder, or is of another architecture',
+      hint: 'the checkpoint is not a whole BERT or DistilBERT encoder, or is of another architecture',
     });
   }
 
-  /** Position of a tensor's bytes in the file. */
-  position(name: string): { readonly offset: number; readonly length: number } {
-    const { begin, end } = this.entry(name);
-    return { offset: this.#file.dataStart + begin, length: end - begin };
+  /** Where the engine can take a tensor's float32 values from the file; undefined where they must be read first. */
+  place(name: string): Place | undefined {
+    const { dtype, place } = this.entry(name);
+    return dtype === 'F32' && place && place.offset % FLOAT_BYTES === 0 ? place : undefined;
   }
 
-  /** A tensor's values. NaN and Inf are refused. */
-  read(name: string): Promise<Float32Array<ArrayBuffer>> {
-    return this.#file.readFloat32(this.#namesInFile.get(name) ?? name);
+  /** A tensor's values, those of a quantised model from its codes. NaN and Inf are refused. `memory`: see TensorFile. */
+  async read(name: string, memory?: ReusedMemory): Promise<Float32Array<ArrayBuffer>> {
+    if (this.#isZero(name)) return new Float32Array(this.config.vocabSize);
+    const stored = this.#namesInFile.get(name) ?? name;
+    if (this.entry(name).dtype !== 'I8') return await this.#file.readFloat32(stored, memory);
+    return await readStoredCodes(this.#file, { codes: stored, scales: this.#namesInFile.get(scaleName(name)) });
   }
 
   /** Closes the file. */
   close(): Promise<void> {
     return this.#file.close();
+  }
+
+  #hasMlmHead(): boolean {
+    return Array.from(this.#namesInFile.keys()).some((name) => name.startsWith('cls.predictions.'));
+  }
+
+  /** An MLM head may lack its bias: transformers makes it 0 then, as it makes it for a new model. */
+  #isZero(name: string): boolean {
+    return name === MLM_BIAS && this.head === 'mlm' && !this.#has(MLM_BIAS);
   }
 
   /** A config.json of a smaller model would use the first layers and give vectors that mean nothing. */
@@ -121,9 +138,36 @@ export class Checkpoint {
       const layer = Number(/^bert\.encoder\.layer\.(\d+)\./.exec(name)?.[1] ?? -1);
       if (layer < numLayers) continue;
       throw new CheckpointError(`${this.#file.path}: has the tensor ${name}, config.json only ${numLayers} layers`, {
-        hint: 'config.json and model.safetensors belong to different models',
+        hint: this.#mismatch,
       });
     }
+  }
+
+  /** What a network has beside BERT's own parts, such as adapters, would change its vectors: without it they are others. */
+  #refuseUnknownParts(): void {
+    const known = new Set(Array.from(expectedTensors(this.config, this.head), ([name]) => name));
+    for (const [name, stored] of this.#namesInFile) {
+      if (!ENCODER_NAME.test(name) || known.has(name.replace(SCALES, ''))) continue;
+      throw new CheckpointError(
+        `${this.#file.path}: has the ${tensorLabel(stored)}, which is no part of ${this.#kind}`,
+        {
+          hint: 'merge adapters into the weights before saving; other additions to the network lzero cannot run',
+        },
+      );
+    }
+  }
+
+  get #kind(): string {
+    return this.config.numTypes === 0 ? 'DistilBERT' : 'BERT';
+  }
+
+  /** In place of a decoder that was not saved, transformers would take a random one. */
+  #refuseLostDecoder(): void {
+    if (this.config.decoder !== 'untied' || this.head !== 'mlm' || this.#has(DECODER)) return;
+    throw new CheckpointError(
+      `${this.#file.path}: the tensor ${DECODER} is missing, and config.json says (tie_word_embeddings false) that the word embeddings do not stand for it`,
+      { hint: 'the checkpoint was not saved as a whole; or, if its decoder is tied, config.json is wrong' },
+    );
   }
 
   #has(name: string): boolean {
@@ -135,34 +179,18 @@ export class Checkpoint {
     if (found.join() === shape.join()) return;
     throw new CheckpointError(
       `${this.#file.path}: the tensor ${name} has shape [${found.join(', ')}], config.json asks for [${shape.join(', ')}]`,
-      { hint: 'config.json and model.safetensors belong to different models' },
+      { hint: this.#mismatch },
     );
   }
-}
 
-/**
- * BertForMaskedLM's name for a tensor of the file: encoders are saved without "bert.", and checkpoints that were made by
- * TensorFlow call the parameters of LayerNorm gamma and beta.
- */
-function usualName(name: string): string {
-  const prefixed = /^(?:embeddings|encoder|pooler)\./.test(name) ? PREFIX + name : name;
-  return prefixed.replace(/\.LayerNorm\.gamma$/, '.LayerNorm.weight').replace(/\.LayerNorm\.beta$/, '.LayerNorm.bias');
-}
-
-/** Where the weights really are: a hub's cache holds links, and the engine maps only files inside the folder it is given. */
-async function weightsPath(folder: string): Promise<string> {
-  const path = join(folder, WEIGHTS_FILE);
-  try {
-    return await realpath(path);
-  } catch (cause) {
-    const pickled = await exists(join(folder, 'pytorch_model.bin'));
-    throw new CheckpointError(`${path} does not exist${pickled ? '; there is only pytorch_model.bin' : ''}`, {
-      hint: pickled
-        ? 'save the checkpoint as safetensors first'
-        : 'a checkpoint folder has config.json, model.safetensors and a tokenizer',
-      cause,
-    });
+  get #mismatch(): string {
+    return `config.json and ${basename(this.#file.path)} belong to different models`;
   }
+}
+
+/** Tied tensors of a pytorch_model.bin are one and the same bytes. */
+function samePlace({ place: a }: StoredTensor, { place: b }: StoredTensor): boolean {
+  return a !== undefined && b !== undefined && a.offset === b.offset && a.length === b.length;
 }
 
 async function readText(path: string): Promise<string> {
@@ -170,7 +198,7 @@ async function readText(path: string): Promise<string> {
     return await readFile(path, 'utf8');
   } catch (cause) {
     throw new CheckpointError(`cannot read ${path}: ${messageOf(cause)}`, {
-      hint: 'a checkpoint folder has config.json, model.safetensors and tokenizer.json or vocab.txt',
+      hint: 'a checkpoint folder has config.json, model.safetensors or pytorch_model.bin, and a tokenizer',
       cause,
     });
   }
@@ -181,7 +209,7 @@ function* expectedTensors(config: BertConfig, head: Head): Generator<[string, nu
   const { vocabSize: v, hiddenSize: h, intermediateSize: i } = config;
   yield [WORD_EMBEDDINGS, [v, h]];
   yield ['bert.embeddings.position_embeddings.weight', [config.maxPositions, h]];
-  yield ['bert.embeddings.token_type_embeddings.weight', [config.numTypes, h]];
+  if (config.numTypes > 0) yield ['bert.embeddings.token_type_embeddings.weight', [config.numTypes, h]];
   yield* norm('bert.embeddings.LayerNorm', h);
   for (let layer = 0; layer < config.numLayers; layer++) {
     const name = `bert.encoder.layer.${layer}`;
@@ -195,7 +223,6 @@ function* expectedTensors(config: BertConfig, head: Head): Generator<[string, nu
   if (head === 'mlm') {
     yield* dense('cls.predictions.transform.dense', h, h);
     yield* norm('cls.predictions.transform.LayerNorm', h);
-    yield [MLM_BIAS, [v]];
   }
   if (head === 'tied') {
     yield [TIED.bias, [v]];
