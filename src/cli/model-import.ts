@@ -1,4 +1,4 @@
-/** `lzero model import`: a model folder from a Hugging Face checkpoint, or from another model folder. */
+/** `lzero model import`: a model folder from a folder of any layout that lzero reads. */
 import { Command, Option } from 'commander';
 import { silentProgress, UsageError } from '../core/index.ts';
 import { type Document, documentTexts, readDocuments } from '../data/index.ts';
@@ -22,8 +22,8 @@ const DTYPES = { fp32: 'F32', fp16: 'F16', bf16: 'BF16' } as const satisfies Rec
 /** The `model import` command. */
 export function modelImportCommand(context: CliContext): Command {
   const command = new Command('import')
-    .description('make a model folder from a Hugging Face BERT checkpoint, or from another model folder')
-    .argument('<source>', 'folder with config.json, model.safetensors and a tokenizer')
+    .description('make a model folder from a checkpoint, a sentence-transformers folder, or another model folder')
+    .argument('<source>', 'folder with a BERT or DistilBERT checkpoint, modules.json, lzero.json, or model.onnx')
     .requiredOption('-o, --output <folder>', 'the model folder to make')
     .addOption(
       new Option('--head <kind>', 'make a head from the word embeddings, for checkpoints without one').choices([
@@ -38,7 +38,8 @@ export function modelImportCommand(context: CliContext): Command {
     .action((source: string, options: ImportCommandOptions) => runImport(context, source, options));
   return withExamples(command, {
     'lzero model import ./splade -o ./my-model --activation l0': 'a checkpoint with an MLM head',
-    'lzero model import ./minilm -o ./my-model --head tied --calibrate docs.jsonl': 'one without',
+    'lzero model import ./sparse-encoder -o ./my-model': 'a sentence-transformers SparseEncoder',
+    'lzero model import ./minilm -o ./my-model --head tied --calibrate docs.jsonl': 'a checkpoint without a head',
   });
 }
 
@@ -64,17 +65,18 @@ async function runImport(context: CliContext, source: string, options: ImportCom
     force,
   }).finally(() => progress.stop());
   if (documents) reportSkipped(context.logger, documents.report);
-  const { settings, numCalibrationDocuments } = report;
   if (context.options.json) {
-    await context.stdout.writeJson({ output, head: report.head, numCalibrationDocuments, settings });
+    await context.stdout.writeJson({ output, ...report });
     return;
   }
+  for (const note of report.notes) context.logger.info(note);
   await context.stdout.writeLine(`${output}: ${describe(report)}`);
   context.logger.info(`next: lzero encode INPUT -o vectors.jsonl --model ${output}`);
 }
 
 function describe({ settings, head, numCalibrationDocuments }: ImportReport): string {
   if (settings.kind === 'bow') return 'no network, every token of a document weighs 1';
+  if (settings.kind === 'onnx') return `${settings.file}, activation ${settings.activation}`;
   const on = numCalibrationDocuments === undefined ? '' : ` calibrated on ${numCalibrationDocuments} documents`;
   return `${head} head${on}, activation ${settings.activation}`;
 }

@@ -1,61 +1,94 @@
 /** `lzero model info`: what a model folder or checkpoint is. */
-import { join } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { relative } from 'node:path';
 import { Command } from 'commander';
-import { exists } from '../files/index.ts';
-import { Checkpoint, formatPruneRule, loadModel, type Model } from '../model/index.ts';
+import { Checkpoint, formatPruneRule, loadModel, type Model, networkFile } from '../model/index.ts';
 import type { CliContext } from './context.ts';
-import { formatCount } from './format.ts';
+import { formatBytes, formatCount } from './format.ts';
+import { addCheckpointOptions, checkpointOptions, type RawCheckpointOptions } from './model-options.ts';
 import { withExamples } from './program.ts';
 
 /** The `model info` command. */
 export function modelInfoCommand(context: CliContext): Command {
   const command = new Command('info')
     .description('show what a model folder or checkpoint is')
-    .argument('[folder]', 'default: the embedded model')
-    .action((folder: string | undefined) => info(context, folder));
+    .argument('[folder]', 'model folder, checkpoint, sentence-transformers folder, … (default: the embedded model)');
+  addCheckpointOptions(command, 'as with encode: ').action(
+    (folder: string | undefined, options: RawCheckpointOptions) => info(context, folder, options),
+  );
   return withExamples(command, {
     'lzero model info ./my-model': 'settings, sizes, identity',
+    'lzero model info ./my-sparse-encoder': 'a sentence-transformers folder: what is understood of it',
     'lzero model info --json': 'the embedded model, for programs',
   });
 }
 
-async function info(context: CliContext, folder: string | undefined): Promise<void> {
-  const model = await loadModel(folder);
+async function info(context: CliContext, folder: string | undefined, options: RawCheckpointOptions): Promise<void> {
+  const model = await loadModel(folder, checkpointOptions(options));
+  const { settings, tokenizer, source, precision } = model;
+  const { layout, notes } = source;
+  const idfTable = idfTableOf(model);
   const network = await describeNetwork(model);
-  const { settings, tokenizer } = model;
-  const idfTable = await idfTableOf(model);
   const facts = { vocabularySize: tokenizer.vocabulary.size, ...network, identity: await model.identity() };
   if (context.options.json) {
-    await context.stdout.writeJson({ settings, idfTable, ...facts });
+    await context.stdout.writeJson({ layout, settings, idfTable, precision, ...facts, notes });
     return;
   }
   const { format: _, prune, ...shown } = settings;
-  const lines = Object.entries({ ...shown, idf: IDF_WORDS[idfTable], prune: formatPruneRule(prune), ...facts }).map(
-    ([key, value]) => `${key.padEnd(16)}${typeof value === 'number' ? formatCount(value) : value}\n`,
-  );
-  await context.stdout.write(lines.join(''));
+  const output = settings.kind === 'onnx' ? { output: settings.output.form } : {};
+  const idf = IDF_WORDS[idfTable] ?? idfTable;
+  const rows = { layout, ...shown, ...output, idf, prune: formatPruneRule(prune), ...speak({ precision, ...facts }) };
+  const lines = Object.entries(rows).map(([key, value]) => line(key, value));
+  await context.stdout.write([...lines, ...notes.map((note) => line('note', note))].join(''));
 }
 
-const IDF_WORDS = {
-  'idf.json': 'idf.json',
+function line(key: string, value: unknown): string {
+  return `${key.padEnd(16)}${value}\n`;
+}
+
+/** Numbers as people read them. */
+function speak(facts: Readonly<Record<string, string | number>>): Readonly<Record<string, string>> {
+  const words = Object.entries(facts).map(([key, value]) => {
+    if (typeof value === 'string') return [key, value];
+    return [key, key.endsWith('Bytes') ? formatBytes(value) : formatCount(value)];
+  });
+  return Object.fromEntries(words);
+}
+
+const IDF_WORDS: Readonly<Record<string, string | undefined>> = {
   embedded: 'the embedded table (the folder has no idf.json)',
   none: 'none (every query token weighs 1)',
-} as const;
+};
 
-/** Where the query weights come from: a bare checkpoint without a table takes the embedded one. */
-async function idfTableOf({ settings, folder }: Model): Promise<keyof typeof IDF_WORDS> {
-  if (settings.idf === 'none') return 'none';
-  return (await exists(join(folder, settings.idf))) ? 'idf.json' : 'embedded';
+/** Where the query weights come from: `embedded`, `none`, or a file by its place in the folder. */
+function idfTableOf({ folder, source: { queryWeights } }: Model): string {
+  if (queryWeights.kind === 'none') return 'none';
+  if (queryWeights.kind === 'default') return 'embedded';
+  const place = relative(folder, queryWeights.path);
+  return place.startsWith('..') ? queryWeights.path : place;
 }
 
-async function describeNetwork({ settings, folder }: Model): Promise<Record<string, string | number>> {
-  if (settings.kind === 'bow') return {};
-  const checkpoint = await Checkpoint.open(folder);
+async function describeNetwork({ settings, source }: Model): Promise<Record<string, string | number>> {
+  const path = await networkFile(source);
+  if (path === undefined) return {};
+  const file = { weights: relative(source.folder, path), sizeBytes: (await stat(path)).size };
+  if (settings.kind !== 'bert') return file;
+  const checkpoint = await Checkpoint.open(source.encoderFolder);
   try {
-    const { config, head, usedNames } = checkpoint;
+    const { config, head, usedNames, decoderName } = checkpoint;
     const size = (name: string) => checkpoint.entry(name).shape.reduce((a, b) => a * b, 1);
     const numParameters = usedNames.reduce((sum, name) => sum + size(name), 0);
-    return { head, numLayers: config.numLayers, hiddenSize: config.hiddenSize, numParameters };
+    const architecture = config.numTypes === 0 ? 'distilbert' : 'bert';
+    const { dtype } = checkpoint.entry(decoderName);
+    return {
+      head,
+      architecture,
+      numLayers: config.numLayers,
+      hiddenSize: config.hiddenSize,
+      numParameters,
+      dtype,
+      ...file,
+    };
   } finally {
     await checkpoint.close();
   }

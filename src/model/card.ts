@@ -18,6 +18,15 @@ const HEAD: Readonly<Record<Exclude<Head, 'none'>, string>> = {
   tied: 'made from the word embeddings, with bias, scale and offset calibrated on text; **not trained**',
 };
 
+const INFERENCE_FREE =
+  'An inference-free sparse retrieval model: documents are encoded once, queries by a table look-up.';
+const SIAMESE =
+  'A sparse retrieval model whose network encodes documents and queries. Queries can also be looked up in a table, for speed.';
+
+function isSiamese(settings: ModelSettings): boolean {
+  return settings.kind !== 'bow' && settings.queries === 'encoded';
+}
+
 /** Writes the card. */
 export function modelCard(settings: ModelSettings, facts: CardFacts): string {
   const rows = [
@@ -30,25 +39,30 @@ export function modelCard(settings: ModelSettings, facts: CardFacts): string {
   ];
   return `# ${settings.name}
 
-An inference-free sparse retrieval model: documents are encoded once, queries by a table look-up.
+${isSiamese(settings) ? SIAMESE : INFERENCE_FREE}
 
 | | |
 |---|---|
 ${rows.map(([key, value]) => `| ${key} | ${value} |`).join('\n')}
 
     lzero encode INPUT -o vectors.jsonl --model .
-    lzero query "some words" --model .
+    lzero query "some words" --model .${isSiamese(settings) ? ' --query-model .' : ''}
 
 The licence is that of the source.
 `;
 }
 
 function networkRows(settings: ModelSettings, { head, numCalibrationDocuments }: CardFacts): string[][] {
-  if (settings.kind === 'bow' || head === undefined) return [['network', 'none: every token of a document weighs 1']];
+  if (settings.kind === 'bow') return [['network', 'none: every token of a document weighs 1']];
   const calibration = numCalibrationDocuments === undefined ? '' : ` (${numCalibrationDocuments} documents)`;
   return [
-    ['head', HEAD[head] + calibration],
+    ...(settings.kind === 'onnx'
+      ? [['network', `${settings.file}, run as it is; its output is ${settings.output.form}`]]
+      : []),
+    ...(head === undefined ? [] : [['head', HEAD[head] + calibration]]),
     ['activation', settings.activation],
     ['document length', `${settings.encodeLength} tokens`],
+    ...(settings.kind === 'bert' && settings.precision ? [['weights', 'in 8-bit codes, run as int8']] : []),
+    ...(settings.queries === 'encoded' ? [['queries', 'meant to be encoded by the network as well']] : []),
   ];
 }

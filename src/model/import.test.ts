@@ -12,8 +12,13 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { goldenFolder } from '../../test/golden/model/fixtures.ts';
-import { importModel, putInPlace } from './import.ts';
+import { encodeAll, golden, goldenFolder } from '../../test/golden/model/fixtures.ts';
+import { writeJson, writeRouterFolder, writeSiameseFolder } from '../../test/lib/sparse-encoder-folder.ts';
+import { putInPlace } from './folder-output.ts';
+import { importModel } from './import.ts';
+import { quantiseModel } from './int8/quantise-model.ts';
+import { loadModel } from './model.ts';
+import { openSafetensors } from './tensors/safetensors.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -53,5 +58,86 @@ describe('an imported model', () => {
     const files = readdirSync(output, { withFileTypes: true });
     const unsynced = files.filter(({ name }) => !synced.has(statSync(join(output, name)).ino));
     expect([files.length > 3, unsynced]).toEqual([true, []]);
+  });
+});
+
+describe('a model imported from another layout', () => {
+  const output = () => join(folder, 'model');
+  const source = () => join(folder, 'source');
+
+  it.each(['5', '6', 'opensearch'] as const)(
+    'gives the vectors and query weights of the sentence-transformers folder (%s)',
+    async (flavour) => {
+      await writeRouterFolder(source(), flavour);
+      const { layout, settings, notes } = await importModel({ source: source(), output: output() });
+      expect(layout).toBe('sentence-transformers');
+      expect(settings).toMatchObject({ activation: 'l0', encodeLength: 64, idf: 'idf.json', name: 'model' });
+      expect(notes.length).toBeGreaterThan(1);
+      const [before, after] = [await loadModel(source()), await loadModel(output())];
+      expect(await encodeAll(after, golden.texts)).toEqual(await encodeAll(before, golden.texts));
+      expect(after.idf.values).toEqual(before.idf.values);
+      await before.close();
+      await after.close();
+      expect(readdirSync(output()).sort()).toEqual([
+        'README.md',
+        'config.json',
+        'idf.json',
+        'lzero.json',
+        'model.safetensors',
+        ...(flavour === '5' ? [] : ['tokenizer_config.json']),
+        'vocab.txt',
+      ]);
+    },
+  );
+
+  it.each([
+    ['bert-bin', /^(?:bert|cls)\./],
+    ['bert-old-names', /^(?:bert|cls)\./],
+    ['distilbert-bin', /^(?:distilbert|vocab_\w+)\./],
+  ])('from %s has the names that its config.json promises', async (name, names) => {
+    await importModel({
+      source: join(import.meta.dirname, '../../test/golden/models', name),
+      output: output(),
+      idf: 'none',
+    });
+    const file = await openSafetensors(join(output(), 'model.safetensors'));
+    const others = [...file.tensors.keys()].filter((tensor) => !names.test(tensor));
+    await file.close();
+    expect([file.tensors.size > 20, others]).toEqual([true, []]);
+  });
+
+  it('keeps 8-bit codes where they are copied, and says no more of them where they become floats', async () => {
+    await importModel({ source: goldenFolder('tied'), output: source(), idf: 'none' });
+    await quantiseModel({ source: source(), output: output() });
+    const made = async (options: { dtype?: 'F16' }) => {
+      const report = await importModel({ source: output(), output: join(folder, 'again'), force: true, ...options });
+      return report.settings;
+    };
+    expect(await made({})).toHaveProperty('precision', 'int8');
+    expect(await made({ dtype: 'F16' })).not.toHaveProperty('precision');
+  });
+
+  it('may be given other settings than those that the layout fixes', async () => {
+    await writeRouterFolder(source(), '6');
+    const options = { activation: 'relu', encodeLength: 32, prune: { rule: 'top-k', k: 3 }, idf: 'none' } as const;
+    const { settings } = await importModel({ source: source(), output: output(), ...options });
+    expect(settings).toMatchObject(options);
+    expect(readdirSync(output())).not.toContain('idf.json');
+  });
+
+  it('stays Siamese, and its card says so', async () => {
+    writeSiameseFolder(source(), '5');
+    const { settings } = await importModel({ source: source(), output: output() });
+    expect(settings).toMatchObject({ queries: 'encoded', idf: 'none' });
+    expect(readFileSync(join(output(), 'README.md'), 'utf8')).toContain('--query-model');
+    expect((await loadModel(output())).settings).toEqual(settings);
+  });
+
+  it('takes the encoder of a dense model that is to get a head', async () => {
+    writeSiameseFolder(source(), '6');
+    writeJson(join(source(), 'modules.json'), [{ path: '', type: 'sentence_transformers.models.Transformer' }]);
+    const dense = { source: source(), output: output(), idf: 'none' };
+    await expect(importModel(dense)).rejects.toThrow('expected a SpladePooling after it');
+    await expect(importModel({ ...dense, head: 'tied' })).rejects.toThrow('an MLM head of its own'); // the golden one has
   });
 });

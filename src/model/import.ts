@@ -1,28 +1,34 @@
 /**
- * Makes a model folder from a Hugging Face checkpoint, or from another model folder with other settings. The folder
- * appears under its name only when it is whole, and replaces nothing but another model folder.
+ * Makes a model folder from a folder of any layout, with other settings where options give them. Weights are copied as
+ * they are from a safetensors file. From any other file, and where they change, they are written anew: under the names of
+ * BertForMaskedLM, or for DistilBERT under its own, so that config.json beside them stays true and others can load both.
  */
-import { chmod, copyFile, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
-import { CheckpointError, ConfigError, messageOf, OutputError } from '../core/index.ts';
-import { exists, refuseInputAsOutput, syncFolder, writeFileAtomically } from '../files/index.ts';
+import { basename, join, resolve } from 'node:path';
+import { CheckpointError, ConfigError } from '../core/index.ts';
+import { writeFileAtomically } from '../files/index.ts';
 import type { Tokenizer } from '../text/index.ts';
 import { formatIdf } from '../text/index.ts';
 import { modelCard } from './card.ts';
 import type { Head } from './checkpoint.ts';
 import { Checkpoint, WEIGHTS_FILE } from './checkpoint.ts';
+import { copyContent, copyFiles, makeFolder } from './folder-output.ts';
 import type { TokenIds } from './graph-runner.ts';
-import type { CheckpointOptions, ModelFolder } from './model-folder.ts';
-import { checkFit, readIdf, readModelFolder, TOKENIZER_FILES } from './model-folder.ts';
-import type { BertSettings, ModelSettings } from './settings.ts';
+import { resolveModel } from './hub/resolve-model.ts';
+import { readSourceModel, withOptions } from './layouts/find-layout.ts';
+import { graphFiles } from './layouts/network-in.ts';
+import type { CheckpointOptions, LayoutName, SourceModel } from './layouts/source-model.ts';
+import type { ModelFolder } from './model-folder.ts';
+import { completeModel, TOKENIZER_FILES } from './model-folder.ts';
+import type { ModelSettings } from './settings.ts';
 import { formatSettings, IDF_FILE, SETTINGS_FILE } from './settings.ts';
+import { distilBertName } from './tensor-names.ts';
 import type { TensorToWrite, WritableDtype } from './tensors/safetensors-writer.ts';
 import { writeSafetensors } from './tensors/safetensors-writer.ts';
 import { CALIBRATION_DOCUMENTS, calibrateTiedHead, tiedHeadTensors } from './tied-head.ts';
 
 /** How to make a model folder. */
 export type ImportOptions = CheckpointOptions & {
-  /** Folder of the checkpoint or model to read. */
+  /** Folder of the checkpoint or model to read, or the name of one that was pulled. */
   readonly source: string;
   /** Folder to make. */
   readonly output: string;
@@ -43,118 +49,100 @@ export type ImportOptions = CheckpointOptions & {
 /** What was made. */
 export type ImportReport = {
   readonly settings: ModelSettings;
-  /** What gives the terms their weights; undefined for models without a network. */
+  /** What gives the terms their weights; undefined for models without a network of ours. */
   readonly head: Exclude<Head, 'none'> | undefined;
   readonly numCalibrationDocuments?: number | undefined;
+  /** Layout of the source. */
+  readonly layout: LayoutName;
+  /** What was understood of it. */
+  readonly notes: readonly string[];
 };
 
 /** Makes the folder. */
 export async function importModel(options: ImportOptions): Promise<ImportReport> {
-  const output = resolve(options.output);
-  await refuseInputAsOutput(output, [options.source]);
-  await refuseExisting(output, options.force);
-  const temporary = join(dirname(output), `.${basename(output)}.${process.pid}.partial`);
-  try {
-    await mkdir(temporary, { recursive: true });
-    const report = await fill(temporary, options);
-    await putInPlace(temporary, output);
-    return report;
-  } catch (cause) {
-    await rm(temporary, { recursive: true, force: true });
-    throw cause instanceof Error && 'syscall' in cause ? OutputError.writing(options.output, cause) : cause;
-  }
+  const { output, force } = options;
+  const { folder: source, name } = await resolveModel(options.source);
+  return await makeFolder(output, { inputs: [source], force }, (folder) => fill(folder, { ...options, source, name }));
 }
 
-/** A folder that is not a model's is never replaced: `-o .` must not cost anybody their files. */
-async function refuseExisting(output: string, force = false): Promise<void> {
-  if (!(await exists(output))) return;
-  if (!force) throw new OutputError(`${output} exists already`, { hint: 'replace it with --force' });
-  if (await exists(join(output, SETTINGS_FILE))) return;
-  throw new OutputError(`${output} is not a model folder, so it is not replaced`, { hint: 'name another folder' });
-}
+type FoundOptions = ImportOptions & {
+  /** What a pulled model is called. */
+  readonly name: string | undefined;
+};
 
-/** The old folder steps aside until the new one has its name, and steps back where that fails. */
-export async function putInPlace(temporary: string, output: string): Promise<void> {
-  await syncFolder(temporary);
-  const aside = `${temporary}.old`;
-  const replaces = await exists(output);
-  if (replaces) await rename(output, aside);
-  try {
-    await rename(temporary, output);
-  } catch (cause) {
-    if (replaces) await stepBack(aside, output);
-    throw cause;
-  }
-  await syncFolder(dirname(output));
-  if (replaces) await rm(aside, { recursive: true, force: true });
-}
-
-async function stepBack(aside: string, output: string): Promise<void> {
-  await rename(aside, output).catch((cause: unknown) => {
-    const hint = `the model that was to be replaced is in ${aside}: move it back`;
-    throw new OutputError(`cannot write ${output}: ${messageOf(cause)}`, { cause, hint });
-  });
-}
-
-async function fill(folder: string, options: ImportOptions): Promise<ImportReport> {
+async function fill(folder: string, options: FoundOptions): Promise<ImportReport> {
   const source = await readSource(options);
-  const settings = { ...source.settings, name: basename(resolve(options.output)) };
-  const model = { ...source, settings };
-  const network = settings.kind === 'bert' ? await fillNetwork(folder, model, { ...options, settings }) : undefined;
-  await copyFiles(options.source, folder, TOKENIZER_FILES);
-  if (settings.idf === IDF_FILE) {
-    await writeFileAtomically(join(folder, IDF_FILE), formatIdf(model.idf, model.tokenizer.vocabulary));
+  const origin =
+    options.name === undefined || source.layout === 'lzero' ? {} : { source: `checkpoint ${options.name}` };
+  const settings = { ...source.settings, name: basename(resolve(options.output)), ...origin };
+  const network = await fillNetwork(folder, source, options);
+  const made = madeSettings(settings, network);
+  await copyFiles(source.tokenizerFolder, folder, TOKENIZER_FILES);
+  if (made.idf === IDF_FILE) {
+    await writeFileAtomically(join(folder, IDF_FILE), formatIdf(source.idf, source.tokenizer.vocabulary));
   }
-  await writeFileAtomically(join(folder, 'README.md'), modelCard(settings, { ...network, tokenizer: model.tokenizer }));
-  await writeFileAtomically(join(folder, SETTINGS_FILE), formatSettings(settings));
-  return { settings, head: network?.head, numCalibrationDocuments: network?.numCalibrationDocuments };
+  await writeFileAtomically(join(folder, 'README.md'), modelCard(made, { ...network, tokenizer: source.tokenizer }));
+  await writeFileAtomically(join(folder, SETTINGS_FILE), formatSettings(made));
+  const { layout, notes } = source;
+  return {
+    settings: made,
+    layout,
+    notes,
+    head: network?.head,
+    numCalibrationDocuments: network?.numCalibrationDocuments,
+  };
 }
 
-/** The source with the options laid over its settings. */
+/** Settings of what was written: a graph lies in the folder itself, and codes that were written as floats are floats. */
+function madeSettings(settings: ModelSettings, network: Network | undefined): ModelSettings {
+  if (settings.kind === 'onnx') return { ...settings, file: basename(settings.file) };
+  if (settings.kind === 'bow' || network?.isCopied) return settings;
+  const { precision: _, ...floats } = settings;
+  return floats;
+}
+
+/** The source with the options laid over its settings. A head of our own takes only the encoder of a dense model. */
 async function readSource(options: ImportOptions): Promise<ModelFolder> {
-  const { source, activation, encodeLength, prune, idf } = options;
-  if (!(await exists(join(source, SETTINGS_FILE)))) {
-    return readModelFolder(source, { activation, encodeLength, prune, idf });
-  }
-  const model = await readModelFolder(source);
-  const settings = changed(model, options);
-  checkFit({ ...model, settings });
-  return { ...model, settings, idf: idf === undefined ? model.idf : await readIdf(idf, model.tokenizer) };
+  const found = await readSourceModel(options.source, { ignoreModules: options.head === 'tied' });
+  refuseForNetworks(found, options);
+  return await completeModel(withOptions(found, options, { override: true }), options.idf);
 }
 
-/** A model folder's settings with those options that are given. */
-function changed({ folder, settings }: ModelFolder, options: ImportOptions): ModelSettings {
-  const { activation, encodeLength, prune = settings.prune, idf } = options;
-  const own = { prune, idf: idf === undefined ? settings.idf : idf === 'none' ? ('none' as const) : IDF_FILE };
-  if (settings.kind === 'bert') {
-    const network = {
-      activation: activation ?? settings.activation,
-      encodeLength: encodeLength ?? settings.encodeLength,
-    };
-    return { ...settings, ...own, ...network };
-  }
-  const forNetworks = Object.entries({ activation, encodeLength, head: options.head, dtype: options.dtype });
-  const given = forNetworks.filter(([, value]) => value !== undefined).map(([name]) => name);
-  if (given.length === 0) return { ...settings, ...own };
-  throw new ConfigError(`${folder}: a ${settings.kind} model has no network, so it takes no ${given.join(', ')}`, {
-    hint: 'only --idf and --prune can be changed',
+/** What a model that has no network of ours cannot be given. */
+function refuseForNetworks({ folder, settings, asked }: SourceModel, options: ImportOptions): void {
+  if (settings.kind === 'bert') return;
+  const { encodeLength, head, dtype } = options;
+  const isInside = settings.kind === 'onnx' && settings.output.form === 'weights' && asked === undefined;
+  const activation = settings.kind === 'bow' || isInside ? options.activation : undefined;
+  const ours = settings.kind === 'onnx' ? { activation, head, dtype } : { activation, encodeLength, head, dtype };
+  const given = Object.entries(ours).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (given.length === 0) return;
+  const [why, also] = settings.kind === 'onnx' ? ['is run as it is', '--encode-length, '] : ['has no network', ''];
+  throw new ConfigError(`${folder}: a ${settings.kind} model ${why}, so it takes no ${given.join(', ')}`, {
+    hint: `only ${also}--idf and --prune can be changed`,
   });
 }
 
-type Network = Omit<HeadReport, 'added'>;
+type Network = Omit<HeadReport, 'added'> & { readonly isCopied: boolean };
 
 /** The network's files. */
-async function fillNetwork(
-  folder: string,
-  { tokenizer }: ModelFolder,
-  options: ImportOptions & { readonly settings: BertSettings },
-): Promise<Network> {
-  const checkpoint = await Checkpoint.open(options.source);
+async function fillNetwork(folder: string, source: ModelFolder, options: ImportOptions): Promise<Network | undefined> {
+  const { settings, encoderFolder } = source;
+  if (settings.kind === 'bow') return undefined;
+  await copyFiles(encoderFolder, folder, ['config.json']);
+  if (settings.kind === 'onnx') {
+    for (const path of await graphFiles(join(encoderFolder, settings.file)))
+      await copyContent(path, join(folder, basename(path)));
+    return undefined;
+  }
+  const checkpoint = await Checkpoint.open(encoderFolder);
   try {
-    const { added, ...network } = await headOf(checkpoint, tokenizer, options);
-    await writeWeights(join(folder, WEIGHTS_FILE), checkpoint, { added, dtype: options.dtype });
-    await copyFiles(options.source, folder, ['config.json']);
-    return network;
+    const { added, ...network } = await headOf(checkpoint, source, options);
+    const { dtype } = options;
+    const isCopied = added.length === 0 && dtype === undefined && !checkpoint.weightsPath.endsWith('.bin');
+    if (isCopied) await copyContent(checkpoint.weightsPath, join(folder, WEIGHTS_FILE));
+    else await writeWeights(join(folder, WEIGHTS_FILE), checkpoint, { added, dtype });
+    return { ...network, isCopied };
   } finally {
     await checkpoint.close();
   }
@@ -169,11 +157,10 @@ type HeadReport = {
 
 async function headOf(
   checkpoint: Checkpoint,
-  tokenizer: Tokenizer,
-  options: ImportOptions & { readonly settings: BertSettings },
+  { settings, tokenizer }: ModelFolder,
+  { source, head, ...options }: ImportOptions,
 ): Promise<HeadReport> {
-  const { source, settings } = options;
-  if (options.head !== 'tied') {
+  if (head !== 'tied') {
     if (checkpoint.head !== 'none') return { head: checkpoint.head, added: [] };
     throw new CheckpointError(`${source}: the checkpoint has no MLM head, so it gives no weights for terms`, {
       hint: 'make one from its word embeddings: add --head tied --calibrate INPUT',
@@ -184,11 +171,12 @@ async function headOf(
       hint: 'leave out --head tied',
     });
   }
-  const maxLength = Math.min(settings.encodeLength, CALIBRATION_LENGTH);
+  const maxLength = settings.kind === 'bow' ? CALIBRATION_LENGTH : Math.min(settings.encodeLength, CALIBRATION_LENGTH);
   const documents = await firstDocuments(options.calibration ?? [], tokenizer, maxLength);
   const { signal, onProgress } = options;
-  const head = await calibrateTiedHead(source, documents, { excluded: neverActive(tokenizer), signal, onProgress });
-  return { head: 'tied', numCalibrationDocuments: documents.length, added: tiedHeadTensors(head) };
+  const excluded = neverActive(tokenizer);
+  const made = await calibrateTiedHead(checkpoint.folder, documents, { excluded, signal, onProgress });
+  return { head: 'tied', numCalibrationDocuments: documents.length, added: tiedHeadTensors(made) };
 }
 
 /** Tokens that a document is cut to while calibrating: the offsets depend little on more. */
@@ -215,47 +203,24 @@ function neverActive({ vocabulary }: Tokenizer): ReadonlySet<number> {
 
 const SOURCE_DTYPES: readonly string[] = ['F32', 'F16', 'BF16'] satisfies WritableDtype[];
 
-/** Copies the source's weights, rewritten where something is added or the type changes. */
+/** Writes the source's weights anew: they were not safetensors, something is added, or the type changes. */
 async function writeWeights(
   path: string,
   checkpoint: Checkpoint,
   { added, dtype }: { added: readonly TensorToWrite[]; dtype: WritableDtype | undefined },
 ): Promise<void> {
-  if (added.length === 0 && dtype === undefined) {
-    await copyContent(join(checkpoint.folder, WEIGHTS_FILE), path);
-    return;
-  }
   const replaced = new Set(added.map(({ name }) => name));
   const tensors: TensorToWrite[] = [...added];
+  const isDistilBert = checkpoint.config.numTypes === 0;
   for (const name of checkpoint.usedNames.filter((used) => !replaced.has(used))) {
     const entry = checkpoint.entry(name);
     const own = isWritable(entry.dtype) ? entry.dtype : 'F32';
-    tensors.push({ name, dtype: dtype ?? own, shape: entry.shape, values: await checkpoint.read(name) });
+    const values = await checkpoint.read(name);
+    tensors.push({ name: isDistilBert ? distilBertName(name) : name, dtype: dtype ?? own, shape: entry.shape, values });
   }
   await writeSafetensors(path, tensors, { format: 'pt' });
 }
 
 function isWritable(dtype: string): dtype is WritableDtype {
   return SOURCE_DTYPES.includes(dtype);
-}
-
-async function copyFiles(source: string, folder: string, names: readonly string[]): Promise<void> {
-  for (const name of names) {
-    const from = join(source, name);
-    if (await exists(from)) await copyContent(from, join(folder, name));
-  }
-}
-
-/** Copies a file and forces it to disk, but not who may read it: that is as for any new file, also where the source was read-only or private. */
-async function copyContent(from: string, to: string): Promise<void> {
-  await writeFile(to, '');
-  const { mode } = await stat(to);
-  await copyFile(from, to);
-  await chmod(to, mode);
-  const handle = await open(to, 'r+'); // Windows syncs only what may be written
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -1,32 +1,26 @@
 /**
- * A model on disk: lzero.json, tokenizer, idf.json, and for transformers config.json and model.safetensors. A checkpoint
- * without lzero.json is read as SPLADE reads it, unless the caller says otherwise.
+ * A model on disk, of whatever layout, with everything that is needed but the weights: settings, sizes, tokenizer, query
+ * weights; and its identity. Which layout it is, and what that says, is found out in layouts/.
  */
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { CheckpointError, ConfigError, IdfError } from '../core/index.ts';
-import { readIfExists } from '../files/index.ts';
+import { join } from 'node:path';
+import { CheckpointError, ConfigError, messageOf } from '../core/index.ts';
 import type { IdfTable, Tokenizer } from '../text/index.ts';
-import { createTokenizer, noIdf, parseIdf } from '../text/index.ts';
-import type { Activation } from './activation.ts';
+import { createTokenizer } from '../text/index.ts';
 import type { BertConfig } from './bert-config.ts';
 import { parseBertConfig } from './bert-config.ts';
 import { WEIGHTS_FILE } from './checkpoint.ts';
-import type { PruneRule } from './prune.ts';
-import type { BertSettings, ModelSettings } from './settings.ts';
-import { IDF_FILE, MIN_ENCODE_LENGTH, parseSettings, SETTINGS_FILE } from './settings.ts';
-
-/** The model that ships with the package: no network, every token weighs 1. */
-export const EMBEDDED_MODEL = fileURLToPath(new URL('../../models/bow/', import.meta.url));
+import { readSourceModel, withOptions } from './layouts/find-layout.ts';
+import { readSmallFile, readTextFile } from './layouts/module-files.ts';
+import { graphFiles, weightsIn } from './layouts/network-in.ts';
+import type { CheckpointOptions, SourceModel } from './layouts/source-model.ts';
+import { readQueryWeights } from './query-weights.ts';
+import { MIN_ENCODE_LENGTH } from './settings.ts';
 
 /** What is in the folder, the weights excepted. */
-export type ModelFolder = {
-  readonly folder: string;
-  readonly settings: ModelSettings;
-  /** Sizes of the network, where there is one. */
+export type ModelFolder = SourceModel & {
+  /** Sizes of the network, where it is one that we run ourselves. */
   readonly config: BertConfig | undefined;
   readonly tokenizer: Tokenizer;
   /** The text of the files that describe the tokenizer. */
@@ -34,104 +28,57 @@ export type ModelFolder = {
   readonly idf: IdfTable;
 };
 
-/** Settings that a checkpoint without lzero.json leaves open. */
-export type CheckpointOptions = {
-  readonly activation?: Activation | undefined;
-  readonly encodeLength?: number | undefined;
-  readonly prune?: PruneRule | undefined;
-  /** A table to use in place of the folder's or the embedded one; 'none' is weight 1. */
-  readonly idf?: string | undefined;
-};
-
-/** Tokens that BERTs of the usual sizes can read. */
-const USUAL_LENGTH = 512;
-
 /** Files that describe a tokenizer. */
 export const TOKENIZER_FILES = ['tokenizer.json', 'vocab.txt', 'tokenizer_config.json'] as const;
 
-/** Reads a model folder, or a bare checkpoint with `options`. */
+/** Reads a model folder of any layout, with `options` for what it leaves open. */
 export async function readModelFolder(folder: string, options: CheckpointOptions = {}): Promise<ModelFolder> {
-  await requireFolder(folder);
-  const path = join(folder, SETTINGS_FILE);
-  const text = await readIfExists(path);
-  if (text !== undefined) refuseOptions(folder, options);
-  const config = await readConfig(folder);
-  const settings = text === undefined ? checkpointSettings(folder, config, options) : parseSettings(text, path);
-  const { tokenizer, tokenizerFiles } = await readTokenizer(folder);
-  checkFit({ folder, settings, config, tokenizer });
-  const idf = await idfOf({ folder, settings, tokenizer, isModel: text !== undefined }, options.idf);
-  return { folder, settings, config, tokenizer, tokenizerFiles, idf };
+  return await completeModel(withOptions(await readSourceModel(folder), options), options.idf);
 }
 
-async function requireFolder(folder: string): Promise<void> {
-  const stats = await stat(folder).catch(() => undefined);
-  if (stats?.isDirectory()) return;
-  throw new CheckpointError(`${folder || '""'} ${stats ? 'is not a folder' : 'does not exist'}`, {
-    hint: 'give a model folder made by lzero, or a Hugging Face checkpoint folder',
-  });
+/** Reads what a model that was found needs besides; `idf` is a table to use in place of its own. */
+export async function completeModel(source: SourceModel, idf: string | undefined): Promise<ModelFolder> {
+  const config = await readConfig(source);
+  const { tokenizer, tokenizerFiles } = await readTokenizer(source.tokenizerFolder);
+  checkFit({ ...source, config, tokenizer });
+  await checkTokenizer(source, { tokenizer, tokenizerFiles });
+  const weights = await readQueryWeights({ ...source, tokenizer }, idf);
+  const notes = [...source.notes, ...weightNotes(weights.idf)];
+  const settings =
+    weights.queryWeights.kind === 'none' ? { ...source.settings, idf: 'none' as const } : source.settings;
+  return { ...source, settings, notes, config, tokenizer, tokenizerFiles, ...weights };
 }
 
-/** lzero.json has the last word: options beside it would make other vectors under the same name. */
-function refuseOptions(folder: string, options: CheckpointOptions): void {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  if (given.length === 0) return;
-  const names = given.map(([name]) => name).join(', ');
-  throw new ConfigError(`${folder}: ${names} cannot be changed from outside, ${SETTINGS_FILE} fixes it`, {
-    hint: `make another model with other settings: lzero model import ${folder} -o NEW_MODEL …`,
-  });
-}
-
-async function readConfig(folder: string): Promise<BertConfig | undefined> {
-  const path = join(folder, 'config.json');
-  const text = await readIfExists(path);
+async function readConfig({ encoderFolder, settings }: SourceModel): Promise<BertConfig | undefined> {
+  if (settings.kind !== 'bert') return undefined;
+  const path = join(encoderFolder, 'config.json');
+  const text = await readSmallFile(path);
   return text === undefined ? undefined : parseBertConfig(text, path);
 }
 
-function checkpointSettings(
-  folder: string,
-  config: BertConfig | undefined,
-  { activation = 'relu', encodeLength, prune = { rule: 'none' }, idf }: CheckpointOptions,
-): BertSettings {
-  if (config === undefined) {
-    throw new CheckpointError(`${folder}: neither ${SETTINGS_FILE} nor config.json is there`, {
-      hint: 'give a model folder made by lzero, or a Hugging Face checkpoint folder',
-    });
-  }
-  const name = basename(resolve(folder));
-  return {
-    format: 1,
-    kind: 'bert',
-    name,
-    activation,
-    encodeLength: encodeLength ?? Math.min(USUAL_LENGTH, config.maxPositions),
-    prune,
-    specialTokens: 'drop',
-    idf: idf === 'none' ? 'none' : IDF_FILE,
-    source: `checkpoint ${name}`,
-  };
-}
-
 /** Settings, network and tokenizer must belong together: each alone may be sound. */
-export function checkFit({
+function checkFit({
   folder,
+  encoderFolder,
   settings,
   config,
   tokenizer,
-}: Pick<ModelFolder, 'folder' | 'settings' | 'config' | 'tokenizer'>): void {
+}: Pick<ModelFolder, 'folder' | 'encoderFolder' | 'settings' | 'config' | 'tokenizer'>): void {
   if (settings.kind === 'bow') return;
-  if (config === undefined) {
-    throw new CheckpointError(`${folder}: config.json is missing`, {
+  if (settings.kind === 'bert' && config === undefined) {
+    throw new CheckpointError(`${encoderFolder}: config.json is missing`, {
       hint: 'the folder is not whole: import it again',
     });
   }
   const { encodeLength } = settings;
-  if (encodeLength < MIN_ENCODE_LENGTH || encodeLength > config.maxPositions) {
+  const limit = config?.maxPositions ?? Number.POSITIVE_INFINITY;
+  if (encodeLength < MIN_ENCODE_LENGTH || encodeLength > limit) {
     throw new ConfigError(
-      `${folder}: encode length ${encodeLength}; expected ${MIN_ENCODE_LENGTH} to ${config.maxPositions}, the positions of the network`,
+      `${folder}: encode length ${encodeLength}; expected ${MIN_ENCODE_LENGTH} to ${limit}, the positions of the network`,
       { hint: 'choose one of these with --encode-length; what a document has beyond it is cut off' },
     );
   }
-  if (tokenizer.vocabulary.size > config.vocabSize) {
+  if (config !== undefined && tokenizer.vocabulary.size > config.vocabSize) {
     throw new CheckpointError(
       `${folder}: the tokenizer has ${tokenizer.vocabulary.size} tokens, the network only ${config.vocabSize}`,
       { hint: 'tokenizer and weights belong to different models' },
@@ -139,61 +86,81 @@ export function checkFit({
   }
 }
 
-type IdfOwner = Pick<ModelFolder, 'folder' | 'settings' | 'tokenizer'> & { readonly isModel: boolean };
-
-function idfOf({ folder, settings, tokenizer, isModel }: IdfOwner, chosen: string | undefined): Promise<IdfTable> {
-  if (settings.idf === 'none') return readIdf('none', tokenizer);
-  if (chosen !== undefined) return readIdf(chosen, tokenizer);
-  return isModel ? readIdf(join(folder, IDF_FILE), tokenizer) : readDefaultIdf(folder, tokenizer);
-}
-
-/** The checkpoint's own table, else the embedded one, which fits BERT's uncased vocabulary only. */
-async function readDefaultIdf(folder: string, tokenizer: Tokenizer): Promise<IdfTable> {
-  const own = join(folder, IDF_FILE);
-  const text = await readIfExists(own);
-  if (text !== undefined) return parseIdf(text, tokenizer.vocabulary, own);
-  try {
-    return await readIdf(join(EMBEDDED_MODEL, IDF_FILE), tokenizer);
-  } catch (cause) {
-    if (!(cause instanceof IdfError)) throw cause;
-    throw new ConfigError(`${folder}: there is no ${IDF_FILE}, and the embedded one is for another vocabulary`, {
-      hint: 'give query weights: --idf FILE (lzero model idf makes one), or --idf none for weight 1',
-      cause,
-    });
-  }
-}
+type ReadTokenizer = Pick<ModelFolder, 'tokenizer' | 'tokenizerFiles'>;
 
 /** tokenizer.json describes all; without it vocab.txt and tokenizer_config.json do. */
-async function readTokenizer(folder: string): Promise<Pick<ModelFolder, 'tokenizer' | 'tokenizerFiles'>> {
+async function readTokenizer(folder: string): Promise<ReadTokenizer> {
   const [tokenizerJson, vocabTxt, tokenizerConfig] = await Promise.all(
-    TOKENIZER_FILES.map((name) => readIfExists(join(folder, name))),
+    TOKENIZER_FILES.map((name) => readTextFile(join(folder, name))),
   );
   const tokenizer = await createTokenizer({ tokenizerJson, vocabTxt, tokenizerConfig, label: folder });
   return { tokenizer, tokenizerFiles: tokenizerJson ?? JSON.stringify([vocabTxt, tokenizerConfig]) };
 }
 
-/** Reads an IDF table for a tokenizer; 'none' gives every token weight 1. */
-export async function readIdf(path: string, tokenizer: Tokenizer): Promise<IdfTable> {
-  if (path === 'none') return noIdf(tokenizer.vocabulary);
-  const text = await readIfExists(path);
-  if (text === undefined) {
-    throw new ConfigError(`${path}: no such file`, { hint: 'compute one: lzero model idf INPUT -o idf.json' });
-  }
-  return parseIdf(text, tokenizer.vocabulary, path);
+/** What a layout says of its tokenizers beyond their files must hold: we have one for documents and queries. */
+async function checkTokenizer(source: SourceModel, own: ReadTokenizer): Promise<void> {
+  const { queryTokenizerFolder, tokenizerFolder, lowerCase } = source;
+  if (queryTokenizerFolder !== undefined && !isSame(own, await readTokenizer(queryTokenizerFolder)))
+    throw new CheckpointError(`${queryTokenizerFolder}: its tokenizer is not that of ${tokenizerFolder}`, {
+      hint: 'queries and documents must be cut into the same tokens: save the model again with one tokenizer',
+    });
+  if (lowerCase !== undefined && own.tokenizer.wordPiece?.normalization.lowercase !== true)
+    throw new CheckpointError(`${lowerCase}: true, but the tokenizer in ${tokenizerFolder} keeps upper case`, {
+      hint: 'let the tokenizer do it: set lowercase in tokenizer.json, then do_lower_case to false',
+    });
+}
+
+/** Whether two tokenizers cut texts alike. */
+function isSame(a: ReadTokenizer, b: ReadTokenizer): boolean {
+  if (a.tokenizerFiles === b.tokenizerFiles) return true;
+  if (!a.tokenizer.vocabulary.equals(b.tokenizer.vocabulary)) return false;
+  const [one, other] = [a.tokenizer.wordPiece, b.tokenizer.wordPiece];
+  if (one !== undefined && other !== undefined) return JSON.stringify(one) === JSON.stringify(other);
+  return cutting(a.tokenizerFiles) === cutting(b.tokenizerFiles);
+}
+
+/** tokenizer.json without what does not cut: padding, truncation, and the special tokens around a text. */
+function cutting(tokenizerJson: string): string {
+  const { truncation: _t, padding: _p, post_processor: _s, ...rest } = JSON.parse(tokenizerJson);
+  return JSON.stringify(rest);
+}
+
+function weightNotes({ values }: IdfTable): string[] {
+  const numNegative = values.reduce((count, weight) => (weight < 0 ? count + 1 : count), 0);
+  return numNegative === 0 ? [] : [`${numNegative} query weights are below 0: they count as 0`];
+}
+
+/** sha256 over all that decides a model's vectors: settings, network, tokenizer, query weights and the network's weights. */
+export async function modelIdentity(model: ModelFolder): Promise<string> {
+  const hash = createHash('sha256');
+  const { settings, config, idf, tokenizerFiles } = model;
+  const { name: _name, source: _source, ...named } = settings;
+  const { queries: _queries, ...decisive } = named.kind === 'bow' ? { queries: undefined, ...named } : named;
+  hash.update(JSON.stringify([decisive, config, tokenizerFiles]));
+  hash.update(new Uint8Array(idf.values.buffer, idf.values.byteOffset, idf.values.byteLength));
+  const path = await networkFile(model);
+  if (path !== undefined)
+    for (const file of settings.kind === 'onnx' ? await graphFiles(path) : [path]) await hashFile(hash, file);
+  return hash.digest('hex');
+}
+
+/** The file that holds the network; undefined where there is no network. */
+export async function networkFile({ encoderFolder, settings }: SourceModel): Promise<string | undefined> {
+  if (settings.kind === 'bow') return undefined;
+  if (settings.kind === 'onnx') return join(encoderFolder, settings.file);
+  return (await weightsIn(encoderFolder)) ?? join(encoderFolder, WEIGHTS_FILE);
 }
 
 /** Node's default of 64 KiB takes longer. */
 const HASH_CHUNK_BYTES = 2 ** 20;
 
-/** sha256 over all that decides a model's vectors: settings, network, tokenizer, IDF and weights. */
-export async function modelIdentity({ folder, settings, config, idf, tokenizerFiles }: ModelFolder): Promise<string> {
-  const hash = createHash('sha256');
-  const { name: _name, source: _source, ...decisive } = settings;
-  hash.update(JSON.stringify([decisive, config, tokenizerFiles]));
-  hash.update(new Uint8Array(idf.values.buffer, idf.values.byteOffset, idf.values.byteLength));
-  if (settings.kind === 'bert') {
-    const weights = createReadStream(join(folder, WEIGHTS_FILE), { highWaterMark: HASH_CHUNK_BYTES });
-    for await (const chunk of weights) hash.update(chunk);
+async function hashFile(hash: Hash, path: string): Promise<void> {
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: HASH_CHUNK_BYTES })) hash.update(chunk);
+  } catch (cause) {
+    throw new CheckpointError(`cannot read ${path}: ${messageOf(cause)}`, {
+      hint: 'the folder is not whole: fetch or save the model again',
+      cause,
+    });
   }
-  return hash.digest('hex');
 }

@@ -4,8 +4,8 @@ import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../core/index.ts';
 import { ACTIVATIONS } from './activation.ts';
-import { EMBEDDED_MODEL } from './model-folder.ts';
-import { type BertSettings, formatSettings, parseSettings } from './settings.ts';
+import { EMBEDDED_MODEL } from './embedded-model.ts';
+import { type BertSettings, formatSettings, type OnnxSettings, parseSettings } from './settings.ts';
 
 const settings: BertSettings = {
   format: 1,
@@ -18,6 +18,37 @@ const settings: BertSettings = {
   idf: 'idf.json',
   source: 'a test',
 };
+
+const onnx: OnnxSettings = {
+  ...settings,
+  kind: 'onnx',
+  file: 'onnx/model.onnx',
+  output: { name: 'logits', form: 'logits' },
+};
+
+describe('lzero.json of an ONNX model', () => {
+  it('comes back as it was written, also where queries are to be encoded', () => {
+    for (const written of [
+      onnx,
+      { ...onnx, output: { form: 'weights' as const } },
+      { ...onnx, queries: 'encoded' as const },
+    ])
+      expect(parseSettings(formatSettings(written), 'lzero.json')).toEqual(written);
+  });
+
+  it.each(['../model.onnx', '/model.onnx', 'a//model.onnx', 'model.bin', '', 'a\\model.onnx', '.onnx'])(
+    'may not name the file %j',
+    (file) => {
+      expect(() => parseSettings(JSON.stringify({ ...onnx, file }), 'lzero.json')).toThrow('file: ');
+    },
+  );
+
+  it('says what its output is', () => {
+    const parse = (output: unknown) => parseSettings(JSON.stringify({ ...onnx, output }), 'lzero.json');
+    expect(() => parse({ form: 'probabilities' })).toThrow('output.form');
+    expect(() => parse(undefined)).toThrow('output');
+  });
+});
 
 describe('lzero.json', () => {
   it('of the embedded model is read', () => {
@@ -45,6 +76,7 @@ describe('lzero.json', () => {
     ['a path as IDF', { idf: '../idf.json' }, 'idf'],
     ['a later format', { format: 2 }, 'format'],
     ['an unknown kind', { kind: 'gpt' }, 'kind'],
+    ['queries of another way', { queries: 'guessed' }, 'queries'],
   ];
   it.each(bad)('with %s is refused, and the file and key are named', (_, changes, named) => {
     const parse = () => parseSettings(JSON.stringify({ ...settings, ...changes }), 'model/lzero.json');

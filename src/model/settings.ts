@@ -27,13 +27,44 @@ const common = {
   source: z.string(),
 };
 
+const network = {
+  /** Tokens of a document that are read, [CLS] and [SEP] included. */
+  encodeLength: z.int().min(MIN_ENCODE_LENGTH),
+  /** Queries are meant to be encoded by the network as well (`--query-model`); looked up if not given. */
+  queries: z.literal('encoded').optional(),
+};
+
+/** Whether a path names an .onnx file and stays in its folder. */
+function isOnnxPath(path: string): boolean {
+  const parts = path.split('/');
+  return parts.every((part) => /^[\w-][\w.-]*$/.test(part)) && path.endsWith('.onnx');
+}
+
 const schema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('bert'),
     ...common,
     activation: z.enum(ACTIVATIONS),
-    /** Tokens of a document that are read, [CLS] and [SEP] included. */
-    encodeLength: z.int().min(MIN_ENCODE_LENGTH),
+    ...network,
+    /** The weights are stored as 8-bit codes, and run as such where the caller does not say otherwise. */
+    precision: z.literal('int8').optional(),
+  }),
+  /** A network that is run as it is: the file decides what is computed up to `output`. */
+  z.strictObject({
+    kind: z.literal('onnx'),
+    ...common,
+    activation: z.enum(ACTIVATIONS),
+    ...network,
+    /** The graph, by its place in the folder. */
+    file: z.string().refine(isOnnxPath, 'expected an .onnx file inside the folder'),
+    output: z.strictObject({
+      /** The output to read; not given where the graph has only one. */
+      name: z.string().min(1).optional(),
+      /** [B, T, V]; [B, V] before the activation; or [B, V] with the activation inside, which is then only named. */
+      form: z.enum(['logits', 'pooled-logits', 'weights']),
+    }),
+    /** The graph computes in 8-bit integers by the range of its inputs: one document a run, so that it is its own. */
+    precision: z.literal('int8').optional(),
   }),
   /** No network: every token of the text weighs 1. */
   z.strictObject({ kind: z.literal('bow'), ...common }),
@@ -43,6 +74,8 @@ const schema = z.discriminatedUnion('kind', [
 export type ModelSettings = z.infer<typeof schema>;
 /** Settings of a model with a transformer. */
 export type BertSettings = Extract<ModelSettings, { kind: 'bert' }>;
+/** Settings of a model whose documents an ONNX file encodes. */
+export type OnnxSettings = Extract<ModelSettings, { kind: 'onnx' }>;
 
 const REMAKE = 'written by another version of lzero, or by hand: make the folder again with lzero model import';
 

@@ -1,0 +1,93 @@
+/**
+ * Folders that are written whole or not at all: filled under a temporary name, forced to disk, and only then given
+ * their name. A folder that is no model's is never replaced. Knows nothing of what goes into the folder.
+ */
+import { chmod, copyFile, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { messageOf, OutputError } from '../core/index.ts';
+import { exists, refuseInputAsOutput, syncFolder } from '../files/index.ts';
+
+/** How a folder is made. */
+export type FolderOutput = {
+  /** Folders that are read, none of which may be the output. */
+  readonly inputs: readonly string[];
+  /** Replace a model folder that is there. */
+  readonly force?: boolean | undefined;
+};
+
+/** Makes `output` by `fill`, which gets the folder to write into. What `fill` gives is given back. */
+export async function makeFolder<T>(
+  output: string,
+  { inputs, force }: FolderOutput,
+  fill: (folder: string) => Promise<T>,
+): Promise<T> {
+  const path = resolve(output);
+  await refuseInputAsOutput(path, inputs);
+  await refuseExisting(path, force);
+  const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.partial`);
+  try {
+    await mkdir(temporary, { recursive: true });
+    const made = await fill(temporary);
+    await putInPlace(temporary, path);
+    return made;
+  } catch (cause) {
+    await rm(temporary, { recursive: true, force: true });
+    throw cause instanceof Error && 'syscall' in cause ? OutputError.writing(output, cause) : cause;
+  }
+}
+
+/** Files of which each shows that a folder is a model that we may have written: no other program has them for other ends. */
+const MODEL_FILES = ['lzero.json', 'config_sentence_transformers.json'];
+
+/** A folder that is not a model's is never replaced: `-o .` must not cost anybody their files. */
+async function refuseExisting(output: string, force = false): Promise<void> {
+  if (!(await exists(output))) return;
+  if (!force) throw new OutputError(`${output} exists already`, { hint: 'replace it with --force' });
+  for (const name of MODEL_FILES) if (await exists(join(output, name))) return;
+  throw new OutputError(`${output} is not a model folder, so it is not replaced`, { hint: 'name another folder' });
+}
+
+/** The old folder steps aside until the new one has its name, and steps back where that fails. */
+export async function putInPlace(temporary: string, output: string): Promise<void> {
+  await syncFolder(temporary);
+  const aside = `${temporary}.old`;
+  const replaces = await exists(output);
+  if (replaces) await rename(output, aside);
+  try {
+    await rename(temporary, output);
+  } catch (cause) {
+    if (replaces) await stepBack(aside, output);
+    throw cause;
+  }
+  await syncFolder(dirname(output));
+  if (replaces) await rm(aside, { recursive: true, force: true });
+}
+
+async function stepBack(aside: string, output: string): Promise<void> {
+  await rename(aside, output).catch((cause: unknown) => {
+    const hint = `the model that was to be replaced is in ${aside}: move it back`;
+    throw new OutputError(`cannot write ${output}: ${messageOf(cause)}`, { cause, hint });
+  });
+}
+
+/** Copies those of the files that `source` has. */
+export async function copyFiles(source: string, folder: string, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const from = join(source, name);
+    if (await exists(from)) await copyContent(from, join(folder, name));
+  }
+}
+
+/** Copies a file and forces it to disk, but not who may read it: that is as for any new file, also where the source was read-only or private. */
+export async function copyContent(from: string, to: string): Promise<void> {
+  await writeFile(to, '');
+  const { mode } = await stat(to);
+  await copyFile(from, to);
+  await chmod(to, mode);
+  const handle = await open(to, 'r+'); // Windows syncs only what may be written
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
