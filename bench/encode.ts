@@ -3,7 +3,7 @@
  *
  *     npm run build
  *     LZERO_WEIGHTS=… LZERO_SHARED_DATA=… LZERO_PYTHON=peers/bin/python npx tsx bench/encode.ts [--rounds 5] \
- *         [--only batches,splade-tiny,minilm,memory,start] [--json results.json]
+ *         [--only batches,splade-tiny,minilm,memory,start] [--precision fp32|int8] [--json results.json]
  *
  * LZERO_WEIGHTS holds Hugging Face checkpoints (minilm-l6, splade-tiny), LZERO_SHARED_DATA the unpacked real data
  * (SciFact), LZERO_PYTHON a Python with the peers (bench/peers/README.md; without it only we are measured). Five parts:
@@ -14,118 +14,74 @@
  *     memory       MiniLM, lengths 3…512 mixed: peak of the command's process              ≤ 0.7 GB
  *     start        one document, from process start to the vector, page cache warm         ≤ 1.5 s
  *
+ * With --precision int8 we compute in 8-bit integers, and the bars against SparseEncoder.encode are 3× on processors
+ * without VNNI and 4× with it; int8 against our fp32 is bench/int8.ts.
+ *
  * Each contender has a process of its own; they take turns round by round, so that a slow minute of the machine hits all.
  * Peers are tried with 1, 2, 4 … threads up to the number of cores, and the fastest setting is compared. The first round
  * warms up and is not counted. Nothing else should run on the machine: the load is printed.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Random } from '../src/core/index.ts';
 import { documentTexts, readDocuments } from '../src/data/index.ts';
-import { importModel, loadModel } from '../src/model/index.ts';
+import { PRECISIONS, type Precision } from '../src/model/index.ts';
 import { runLzero } from './lib/command-line.ts';
-import { type Answer, Contender } from './lib/contender.ts';
+import type { Answer, Contender } from './lib/contender.ts';
+import {
+  BATCH_DOCUMENTS,
+  BATCH_TOKENS,
+  COLLECTION_DOCUMENTS,
+  type CorpusFiles,
+  importTied,
+  NUM_BATCHES,
+  prepareBatches,
+  writeCorpus,
+} from './lib/encode-setting.ts';
 import { circumstances, describe } from './lib/machine.ts';
-import { atLeast, atMost, type Part, printPart, type Row, writeResults } from './lib/report.ts';
+import { atLeast, atMost, type Part, printPart, writeResults } from './lib/report.ts';
 import { median, spread } from './lib/statistics.ts';
+import { type Command, ourCommand, rateRows, speedUp, type Turn, takeTurns, withContenders } from './lib/turns.ts';
 
 const PARTS = ['batches', 'splade-tiny', 'minilm', 'memory', 'start'] as const;
 const PEERS = resolve(import.meta.dirname, 'peers');
-const BATCH_DOCUMENTS = 16;
-const BATCH_TOKENS = 128;
-const NUM_BATCHES = 4;
-const COLLECTION_DOCUMENTS = 1000;
-const WARM_UP_DOCUMENTS = 64;
 const LIBRARY = 'lzero, library';
 const COMMAND = 'lzero, command (start-up included)';
 const PEER = 'SparseEncoder.encode';
 
-type Setting = {
+type Setting = CorpusFiles & {
   readonly scratch: string;
   readonly weights: string;
-  /** The first 1,000 documents of SciFact, as JSON lines. */
-  readonly corpus: string;
-  /** A few of them. */
-  readonly warmUpCorpus: string;
   /** MiniLM with a tied head, calibrated on SciFact. */
   readonly tied: string;
   readonly python: string | undefined;
   readonly rounds: number;
+  readonly precision: Precision;
+  /** How many times faster than SparseEncoder.encode we are to be. */
+  readonly bar: number;
 };
-
-/** A way to measure something once; to warm up, a part of the work may do. */
-type Turn = { readonly name: string; measure(warmUp: boolean): Promise<Answer> };
-
-/** All contenders by turns; the first round is for warming up. */
-async function takeTurns(turns: readonly Turn[], rounds: number): Promise<Map<string, Answer[]>> {
-  const results = new Map<string, Answer[]>(turns.map(({ name }) => [name, []]));
-  for (let round = 0; round <= rounds; round++) {
-    for (const { name, measure } of turns) {
-      const answer = await measure(round === 0);
-      if (round > 0) results.get(name)?.push(answer);
-    }
-  }
-  return results;
-}
-
-/** Documents a second, one row per contender. */
-function rateRows(results: ReadonlyMap<string, readonly Answer[]>, numDocs: number): Row[] {
-  return [...results].map(([name, answers]) => ({
-    name,
-    unit: 'documents/s',
-    value: spread(answers.map(({ ms }) => (1000 * numDocs) / ms)),
-    activeTerms: answers[0].activeTerms,
-  }));
-}
-
-/** How many times faster `ours` is: the median over rounds of the ratio within a round. */
-function speedUp(results: ReadonlyMap<string, readonly Answer[]>, ours: string, peer: string): number {
-  const peers = results.get(peer) ?? [];
-  return median((results.get(ours) ?? []).map(({ ms }, round) => peers[round].ms / ms));
-}
-
-/** A program and its arguments. */
-type Command = readonly string[];
-
-function ourCommand(model: string): Command {
-  const script = resolve(import.meta.dirname, 'lib/ours.ts');
-  return [process.execPath, '--import', import.meta.resolve('tsx'), script, model];
-}
 
 /** A script of bench/peers, where there is a Python for it. */
 function peerCommand(python: string | undefined, script: string, model: string): Command | undefined {
   return python ? [python, '-B', join(PEERS, script), model] : undefined;
 }
 
-/** Starts ours and, if there is one, the peer, and ends their processes whatever happens. */
-async function withContenders<T>(
+/** Starts ours and, if there is one, the peer. */
+function withPeer<T>(
   commands: { readonly ours: Command; readonly peer: Command | undefined },
   use: (contenders: { readonly ours: Contender; readonly peer: Contender | undefined }) => Promise<T>,
 ): Promise<T> {
-  const running: Contender[] = [];
-  const start = async (name: string, command: Command): Promise<Contender> => {
-    const contender = await Contender.start(name, command);
-    running.push(contender);
-    return contender;
-  };
-  try {
-    const ours = await start('lzero', commands.ours);
-    const peer = commands.peer && (await start('the peer', commands.peer));
-    return await use({ ours, peer });
-  } finally {
-    for (const contender of running) contender.close();
-  }
+  const { ours, peer } = commands;
+  return withContenders(peer ? [ours, peer] : [ours], (running) => use({ ours: running[0], peer: peer && running[1] }));
 }
 
-async function batchesPart({ scratch, weights, corpus, python, rounds }: Setting): Promise<Part> {
-  const tied = join(scratch, 'minilm-tied-128'); // calibrated at the length that is measured: 200 terms
-  await importTied(tied, { weights, corpus, encodeLength: BATCH_TOKENS });
-  const ids = await writeBatches(join(scratch, 'batches.json'), tied, corpus);
-  const commands = { ours: ourCommand(tied), peer: peerCommand(python, 'pytorch_batches.py', tied) };
-  return await withContenders(commands, async ({ ours, peer: torch }) => {
+async function batchesPart({ scratch, weights, corpus, python, rounds, precision }: Setting): Promise<Part> {
+  const { model, ids } = await prepareBatches(scratch, { weights, corpus });
+  const commands = { ours: ourCommand(model, precision), peer: peerCommand(python, 'pytorch_batches.py', model) };
+  return await withPeer(commands, async ({ ours, peer: torch }) => {
     const usual = torch && (await bestVariant(torch, { kind: 'usual', variants: ['usual'], ids }));
     const tunedVariants = ['max-first', 'per-document', 'per-document-transposed'];
     const tuned = torch && (await bestVariant(torch, { kind: 'tuned', variants: tunedVariants, ids }));
@@ -133,7 +89,7 @@ async function batchesPart({ scratch, weights, corpus, python, rounds }: Setting
     for (const turn of [usual, tuned]) if (turn) turns.push(turn);
     const results = await takeTurns(turns, rounds);
     return {
-      title: `MiniLM with tied head, ${BATCH_DOCUMENTS} × ${BATCH_TOKENS} tokens`,
+      title: `MiniLM with tied head, ${BATCH_DOCUMENTS} × ${BATCH_TOKENS} tokens, ${precision}`,
       rows: rateRows(results, NUM_BATCHES * BATCH_DOCUMENTS),
       claims: [
         ...(usual ? [atLeast('against the usual PyTorch code', speedUp(results, 'lzero', usual.name), 1.6)] : []),
@@ -175,32 +131,18 @@ function threadCounts(): number[] {
   return [...counts, most];
 }
 
-/** Token ids of documents that fill 128 tokens, as [[ids × 16] × 4] in a JSON file. */
-async function writeBatches(path: string, model: string, corpus: string): Promise<string> {
-  const { tokenizer } = await loadModel(model);
-  const full: number[][] = [];
-  for await (const { text } of documentTexts(readDocuments(corpus))) {
-    const { ids } = tokenizer.encodeForModel(text, BATCH_TOKENS);
-    if (ids.length === BATCH_TOKENS) full.push(Array.from(ids));
-    if (full.length === NUM_BATCHES * BATCH_DOCUMENTS) break;
-  }
-  const batches = Array.from({ length: NUM_BATCHES }, (_, i) =>
-    full.slice(i * BATCH_DOCUMENTS, (i + 1) * BATCH_DOCUMENTS),
-  );
-  writeFileSync(path, JSON.stringify(batches));
-  return path;
-}
-
 async function collectionPart(setting: Setting, name: string, checkpoint: string): Promise<Part> {
-  const { scratch, corpus, warmUpCorpus, python, rounds } = setting;
+  const { scratch, corpus, warmUpCorpus, python, rounds, precision, bar } = setting;
   const input = (warmUp: boolean): string => (warmUp ? warmUpCorpus : corpus);
   const output = join(scratch, 'vectors.jsonl');
   const callCommand = async (warmUp: boolean): Promise<Answer> => {
-    const { ms } = await runLzero(['encode', input(warmUp), '-o', output, '--model', checkpoint, '--force']);
+    const model = ['--model', checkpoint, '--precision', precision];
+    const { ms } = await runLzero(['encode', input(warmUp), '-o', output, ...model, '--force']);
     return { ms };
   };
-  const commands = { ours: ourCommand(checkpoint), peer: peerCommand(python, 'sparse_encoder.py', checkpoint) };
-  return await withContenders(commands, async ({ ours, peer }) => {
+  const peerScript = peerCommand(python, 'sparse_encoder.py', checkpoint);
+  const commands = { ours: ourCommand(checkpoint, precision), peer: peerScript };
+  return await withPeer(commands, async ({ ours, peer }) => {
     const encoder = peer && (await bestEncoder(peer, input));
     const turns: Turn[] = [
       { name: LIBRARY, measure: (warmUp) => ours.measure({ kind: 'documents', input: input(warmUp) }) },
@@ -209,10 +151,10 @@ async function collectionPart(setting: Setting, name: string, checkpoint: string
     ];
     const results = await takeTurns(turns, rounds);
     return {
-      title: `${name}, first ${COLLECTION_DOCUMENTS} SciFact documents`,
+      title: `${name}, first ${COLLECTION_DOCUMENTS} SciFact documents, ${precision}`,
       rows: rateRows(results, COLLECTION_DOCUMENTS),
       claims: encoder
-        ? [LIBRARY, COMMAND].map((us) => atLeast(`${us}, against ${PEER}`, speedUp(results, us, encoder.name), 2))
+        ? [LIBRARY, COMMAND].map((us) => atLeast(`${us}, against ${PEER}`, speedUp(results, us, encoder.name), bar))
         : [],
     };
   });
@@ -236,7 +178,7 @@ function calibratedMlm({ scratch, weights, corpus }: Setting, python: string): s
   return output;
 }
 
-async function memoryPart({ scratch, tied, corpus }: Setting): Promise<Part> {
+async function memoryPart({ scratch, tied, corpus, precision }: Setting): Promise<Part> {
   const input = join(scratch, 'mixed.jsonl');
   await writeMixedLengths(input, corpus);
   const { peakMemoryBytes } = await runLzero([
@@ -246,6 +188,8 @@ async function memoryPart({ scratch, tied, corpus }: Setting): Promise<Part> {
     join(scratch, 'mixed.out.jsonl'),
     '--model',
     tied,
+    '--precision',
+    precision,
   ]);
   const gigabytes = peakMemoryBytes / 1e9;
   return {
@@ -268,7 +212,7 @@ async function writeMixedLengths(path: string, corpus: string): Promise<void> {
   writeFileSync(path, `${lines.join('\n')}\n`);
 }
 
-async function startPart({ scratch, tied, rounds }: Setting): Promise<Part> {
+async function startPart({ scratch, tied, rounds, precision }: Setting): Promise<Part> {
   const input = join(scratch, 'one.jsonl');
   writeFileSync(
     input,
@@ -276,7 +220,7 @@ async function startPart({ scratch, tied, rounds }: Setting): Promise<Part> {
   );
   const seconds: number[] = [];
   for (let round = 0; round <= rounds; round++) {
-    const { firstByteMs = Number.NaN } = await runLzero(['encode', input, '--model', tied]);
+    const { firstByteMs = Number.NaN } = await runLzero(['encode', input, '--model', tied, '--precision', precision]);
     if (round > 0) seconds.push(firstByteMs / 1000);
   }
   return {
@@ -286,36 +230,17 @@ async function startPart({ scratch, tied, rounds }: Setting): Promise<Part> {
   };
 }
 
-/** MiniLM with a tied head, calibrated on the corpus. */
-async function importTied(
-  output: string,
-  { weights, corpus, encodeLength }: { weights: string; corpus: string; encodeLength?: number },
-): Promise<void> {
-  async function* texts(): AsyncGenerator<string> {
-    for await (const { text } of documentTexts(readDocuments(corpus))) yield text;
-  }
-  await importModel({ source: join(weights, 'minilm-l6'), output, head: 'tied', calibration: texts(), encodeLength });
-}
-
-/** The first documents of SciFact in two files, and the model. */
-async function prepare(
-  scratch: string,
-  data: string,
-  weights: string,
-): Promise<Pick<Setting, 'corpus' | 'warmUpCorpus' | 'tied'>> {
-  const [corpus, warmUpCorpus] = [join(scratch, 'corpus.jsonl'), join(scratch, 'warm-up.jsonl')];
-  const lines = readFileSync(join(data, 'collections/beir/scifact/corpus.jsonl'), 'utf8').split('\n');
-  writeFileSync(corpus, `${lines.slice(0, COLLECTION_DOCUMENTS).join('\n')}\n`);
-  writeFileSync(warmUpCorpus, `${lines.slice(0, WARM_UP_DOCUMENTS).join('\n')}\n`);
-  const tied = join(scratch, 'minilm-tied');
-  await importTied(tied, { weights, corpus });
-  return { corpus, warmUpCorpus, tied };
-}
-
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { rounds: { type: 'string', default: '5' }, only: { type: 'string' }, json: { type: 'string' } },
+    options: {
+      rounds: { type: 'string', default: '5' },
+      only: { type: 'string' },
+      precision: { type: 'string', default: 'fp32' },
+      json: { type: 'string' },
+    },
   });
+  const precision = PRECISIONS.find((name) => name === values.precision);
+  if (!precision) throw new Error(`--precision is ${PRECISIONS.join(' or ')}, not ${values.precision}`);
   const { LZERO_WEIGHTS: weights, LZERO_SHARED_DATA: data, LZERO_PYTHON: python } = process.env;
   if (!weights || !data) throw new Error('set LZERO_WEIGHTS and LZERO_SHARED_DATA; see the head of bench/encode.ts');
   const wanted: readonly string[] = values.only?.split(',') ?? PARTS;
@@ -334,8 +259,11 @@ async function main(): Promise<void> {
     parts.push(part);
   };
   try {
-    const prepared = await prepare(scratch, data, weights);
-    const setting: Setting = { scratch, weights, python, rounds, ...prepared };
+    const corpusFiles = writeCorpus(scratch, data);
+    const tied = join(scratch, 'minilm-tied');
+    await importTied(tied, { weights, ...corpusFiles });
+    const bar = precision === 'fp32' ? 2 : where.cpuFlags.some((flag) => flag.includes('vnni')) ? 4 : 3;
+    const setting: Setting = { scratch, weights, python, rounds, precision, bar, tied, ...corpusFiles };
     if (wanted.includes('batches')) report(await batchesPart(setting));
     if (wanted.includes('splade-tiny'))
       report(await collectionPart(setting, 'splade-tiny', join(weights, 'splade-tiny')));

@@ -10,7 +10,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 
 const readySchema = z.looseObject({ ready: z.literal(true) });
-const answerSchema = z.looseObject({ ms: z.number(), activeTerms: z.number().optional() });
+const answerSchema = z.looseObject({
+  ms: z.number(),
+  /** Processor time of all threads. */
+  cpuMs: z.number().optional(),
+  activeTerms: z.number().optional(),
+});
 
 /** One measurement. */
 export type Answer = z.infer<typeof answerSchema>;

@@ -1,5 +1,5 @@
 /**
- * lzero as a contender (contender.ts): `tsx bench/lib/ours.ts MODEL`. Requests:
+ * lzero as a contender (contender.ts): `tsx bench/lib/ours.ts MODEL [fp32|int8]`. Requests:
  *
  *     {"kind": "batches", "ids": FILE}                 encodes batches of token ids, [[ids, …], …] as JSON
  *     {"kind": "documents", "input": FILE}             encodes a JSON-lines file with model.encode()
@@ -17,39 +17,50 @@ const requestSchema = z.discriminatedUnion('kind', [
 ]);
 const idsSchema = z.array(z.array(z.array(z.int())));
 
-const [folder] = process.argv.slice(2);
-const model = await loadModel(folder);
+const [folder, chosen] = process.argv.slice(2);
+const precision = chosen === 'int8' ? 'int8' : 'fp32';
+const model = await loadModel(folder, { precision });
 let encoder: NeuralEncoder | undefined;
 const filterSwitch: FilterSwitch = { on: true };
 
-type Measured = { readonly ms: number; readonly activeTerms: number };
+type Measured = { readonly ms: number; readonly cpuMs: number; readonly activeTerms: number };
+
+/** Starts a clock; what it gives tells the time since, on the wall and of the processors. */
+function startClock(): () => Pick<Measured, 'ms' | 'cpuMs'> {
+  const [start, before] = [performance.now(), process.cpuUsage()];
+  return () => {
+    const ms = performance.now() - start;
+    const { user, system } = process.cpuUsage(before);
+    return { ms, cpuMs: (user + system) / 1000 };
+  };
+}
 
 /** Batches as they are, without tokenising or sorting: what PyTorch is given too. */
 async function encodeBatches(path: string): Promise<Measured> {
   const { settings } = model;
   if (settings.kind !== 'bert') throw new Error(`${folder} has no network`);
   const { specialIds: droppedTerms, size } = model.tokenizer.vocabulary;
-  encoder ??= await NeuralEncoder.open(folder, { ...settings, droppedTerms, numTerms: size });
+  encoder ??= await NeuralEncoder.open(folder, { ...settings, droppedTerms, numTerms: size }, { precision });
   const batches = idsSchema
     .parse(JSON.parse(readFileSync(path, 'utf8')))
     .map((batch) => batch.map((ids) => Int32Array.from(ids)));
   let [numTerms, numDocs] = [0, 0];
-  const start = performance.now();
+  const elapsed = startClock();
   for (const batch of batches) {
     for (const { terms } of await encoder.encodeBatch(batch, filterSwitch)) numTerms += terms.length;
     numDocs += batch.length;
   }
-  return { ms: performance.now() - start, activeTerms: numTerms / numDocs };
+  return { ...elapsed(), activeTerms: numTerms / numDocs };
 }
 
 async function encodeDocuments(input: string): Promise<Measured> {
   let [numTerms, numDocs] = [0, 0];
-  const start = performance.now();
+  const elapsed = startClock();
   for await (const { vector } of model.encode(documentTexts(readDocuments(input)))) {
     numTerms += vector.terms.length;
     numDocs++;
   }
-  return { ms: performance.now() - start, activeTerms: numTerms / numDocs };
+  return { ...elapsed(), activeTerms: numTerms / numDocs };
 }
 
 console.log(JSON.stringify({ ready: true }));

@@ -70,6 +70,7 @@ async function index(context: CliContext, input: string | undefined, options: In
 function checkOptions(options: IndexCommandOptions): void {
   const { bm25, model, vectors, storeVectors, maxWeight, k1, b, stopWords = true } = options;
   refuseTogether({ '--bm25': bm25, '--model': model });
+  refuseTogether({ '--bm25': bm25, '--precision': options.precision });
   refuseTogether({ '--bm25': bm25, '--vectors': vectors });
   refuseTogether({ '--bm25': bm25, '--store-vectors': storeVectors });
   refuseTogether({ '--bm25': bm25, '--max-weight': maxWeight });

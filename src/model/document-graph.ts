@@ -5,11 +5,14 @@
  *     tied    u_i = s·h_i + β·E[x_i]             for checkpoints without one (tied-head.ts)
  */
 import type { Value } from '../graph/index.ts';
-import { add, GraphBuilder, gather, multiply, reshape } from '../graph/index.ts';
-import type { EncoderValues, ParameterLookup } from './bert-graph.ts';
-import { bertEncoder, mlmTransform } from './bert-graph.ts';
+import { add, GraphBuilder, multiply, reduce, reshape } from '../graph/index.ts';
+import type { EncoderValues, ParameterLookup, Products } from './bert-graph.ts';
+import { batchInputs, bertEncoder, floatProducts, mlmTransform } from './bert-graph.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { TIED, WORD_EMBEDDINGS } from './checkpoint.ts';
+import { integerHead } from './int8/integer-head.ts';
+import type { MatrixLookup } from './int8/integer-products.ts';
+import { integerProducts } from './int8/integer-products.ts';
 import { pooledLogits, sparseHead } from './sparse-head.ts';
 import type { TermBounds } from './term-bounds.ts';
 
@@ -25,16 +28,45 @@ export function documentGraph(
   const g = new GraphBuilder('document');
   const parameters = source(g);
   const encoder = bertEncoder(g, config, parameters);
-  const u =
-    head === 'tied'
-      ? tiedInput(g, encoder, { parameters, scale: parameters(TIED.scale), inputShare: parameters(TIED.inputShare) })
-      : mlmTransform(g, encoder.hidden, { config, parameters });
+  const u = decoderInput(g, encoder, { config, head, parameters });
   const decoder = { weight: parameters(decoderName), bias: parameters(decoderBiasName), bounds };
   const { z, norms, numComputed } = sparseHead(g, { ...encoder, u }, decoder);
   g.output('z', z);
   g.output('norms', norms);
   g.output('numComputed', numComputed);
   return g;
+}
+
+/** The same in 8-bit integers: ids and mask of one document in, B = 1; `z` [V] and `norms`, a number, out. */
+export function integerDocumentGraph(
+  { config, head, decoderName, decoderBiasName }: Checkpoint,
+  source: ParameterSource,
+  matrices: MatrixLookup,
+): GraphBuilder {
+  const g = new GraphBuilder('integer-document');
+  const parameters = source(g);
+  const products = integerProducts(g, { matrices, parameters });
+  const encoder = bertEncoder(g, config, parameters, { ...batchInputs(g), products });
+  const u = decoderInput(g, encoder, { config, head, parameters, products });
+  g.output('z', integerHead(g, u, { matrix: matrices(decoderName), bias: parameters(decoderBiasName) }));
+  g.output('norms', reduce(g, reduce(g, u, { op: 'ReduceL2', axis: 1 }), { op: 'ReduceL2', axis: 0 }));
+  return g;
+}
+
+/** What a decoder input is made with; products are those in float32 if not given. */
+export type DecoderInputParts = Pick<Checkpoint, 'config' | 'head'> & {
+  readonly parameters: ParameterLookup;
+  readonly products?: Products | undefined;
+};
+
+/** What the decoder reads of each position, [N, H]. */
+export function decoderInput(
+  g: GraphBuilder,
+  encoder: EncoderValues,
+  { config, head, parameters, products = floatProducts(g, parameters) }: DecoderInputParts,
+): Value {
+  if (head !== 'tied') return mlmTransform(g, encoder.hidden, { config, parameters, products });
+  return tiedInput(g, encoder, { products, scale: parameters(TIED.scale), inputShare: parameters(TIED.inputShare) });
 }
 
 /** ids, mask, `scale` and `inputShare` in; max_i u_i·E_j, `logits` [B, V] out: what calibrating a tied head measures. */
@@ -44,7 +76,7 @@ export function tiedLogitsGraph({ config }: Checkpoint, source: ParameterSource)
   const encoder = bertEncoder(g, config, parameters);
   const scale = g.input('scale', 'float32', [1]);
   const inputShare = g.input('inputShare', 'float32', [1]);
-  const u = tiedInput(g, encoder, { parameters, scale, inputShare });
+  const u = tiedInput(g, encoder, { products: floatProducts(g, parameters), scale, inputShare });
   g.output('logits', pooledLogits(g, { ...encoder, u }, parameters(WORD_EMBEDDINGS)));
   return g;
 }
@@ -53,9 +85,9 @@ export function tiedLogitsGraph({ config }: Checkpoint, source: ParameterSource)
 function tiedInput(
   g: GraphBuilder,
   { ids, hidden }: EncoderValues,
-  { parameters, scale, inputShare }: { parameters: ParameterLookup; scale: Value; inputShare: Value },
+  { products, scale, inputShare }: { products: Products; scale: Value; inputShare: Value },
 ): Value {
-  const words = gather(g, parameters(WORD_EMBEDDINGS), ids); // E[x], [B, T, H]
+  const words = products.words(ids); // E[x], [B, T, H]
   const flat = reshape(g, words, { target: g.ints(-1, Number(hidden.shape[1])), shape: hidden.shape });
   return add(g, multiply(g, hidden, scale), multiply(g, flat, inputShare));
 }

@@ -4,16 +4,24 @@
  */
 import { availableParallelism } from 'node:os';
 import { basename, dirname } from 'node:path';
+import { assert } from '../core/index.ts';
 import type { GraphBuilder, Tensor, Value } from '../graph/index.ts';
 import { canMapFiles, Session, toOnnx } from '../graph/index.ts';
 import type { ParameterLookup } from './bert-graph.ts';
 import type { Checkpoint } from './checkpoint.ts';
+import { ReusedMemory } from './tensors/reused-memory.ts';
 
 /** A document as the encoder reads it: token ids with [CLS] and [SEP]. */
 export type TokenIds = Int32Array;
 
-/** Told of a tensor by its name in the checkpoint. */
-type TensorVisitor = (name: string, values: Float32Array) => void;
+/** Told of a tensor by its name in the checkpoint. The values may be gone after the call. */
+export type TensorVisitor = (name: string, values: Float32Array) => void;
+
+/** What the graph does not take as it is. */
+export type StartOptions = {
+  /** Tensors that the graph gets in another form: they are read and shown to the visitor, not kept. */
+  readonly without?: ReadonlySet<string> | undefined;
+};
 
 /** How a graph is run. */
 export type RunnerOptions = {
@@ -25,18 +33,22 @@ export type RunnerOptions = {
 export class GraphRunner {
   readonly #session: Session;
   readonly #checkpoint: Checkpoint;
-  /** Tensors that the engine cannot map: not float32, or an engine without files. Gone once a graph is loaded. */
+  /** Tensors that the engine cannot take from the file, or all where it maps no files. Gone once a graph is loaded. */
   #inMemory: ReadonlyMap<string, Float32Array>;
 
   /**
    * Starts the engine and reads every weight once: damaged ones are found here, not as silent zeros later. `visit` sees
    * each tensor while it is in memory.
    */
-  static async start(checkpoint: Checkpoint, visit: TensorVisitor = () => {}): Promise<GraphRunner> {
+  static async start(
+    checkpoint: Checkpoint,
+    visit: TensorVisitor = () => {},
+    { without = new Set() }: StartOptions = {},
+  ): Promise<GraphRunner> {
     const session = await Session.start();
     try {
       const canMap = canMapFiles(session.engine);
-      return new GraphRunner(session, checkpoint, await readWeights(checkpoint, { canMap, visit }));
+      return new GraphRunner(session, checkpoint, await readWeights(checkpoint, { canMap, visit, without }));
     } catch (error) {
       await session.close();
       throw error;
@@ -98,10 +110,9 @@ export class GraphRunner {
 
   #constant(g: GraphBuilder, name: string): Value {
     const { shape } = this.#checkpoint.entry(name);
-    const data = this.#inMemory.get(name) ?? {
-      location: basename(this.#checkpoint.weightsPath),
-      ...this.#checkpoint.position(name),
-    };
+    const place = this.#checkpoint.place(name);
+    const data = this.#inMemory.get(name) ?? (place && { location: basename(this.#checkpoint.weightsPath), ...place });
+    assert(data !== undefined, `the weights of ${name} were not read`);
     return g.constant(name, { dtype: 'float32', shape }, data);
   }
 }
@@ -109,13 +120,15 @@ export class GraphRunner {
 /** Reads and checks all tensors, one at a time; keeps those that the engine cannot take from the file. */
 async function readWeights(
   checkpoint: Checkpoint,
-  { canMap, visit }: { canMap: boolean; visit: TensorVisitor },
+  { canMap, visit, without }: { canMap: boolean; visit: TensorVisitor; without: ReadonlySet<string> },
 ): Promise<Map<string, Float32Array>> {
   const kept = new Map<string, Float32Array>();
+  const memory = new ReusedMemory();
   for (const name of checkpoint.usedNames) {
-    const values = await checkpoint.read(name);
+    const isKept = !without.has(name) && (!canMap || checkpoint.place(name) === undefined);
+    const values = await checkpoint.read(name, isKept ? undefined : memory);
     visit(name, values);
-    if (!canMap || checkpoint.entry(name).dtype !== 'F32') kept.set(name, values);
+    if (isKept) kept.set(name, values);
   }
   return kept;
 }

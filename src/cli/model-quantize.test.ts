@@ -1,0 +1,77 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCommands } from '../../test/cli/fake-host.ts';
+import { golden, goldenFolder } from '../../test/golden/model/fixtures.ts';
+import { openLineOutput } from '../data/index.ts';
+import { encodeCommand } from './encode.ts';
+import { modelCommand } from './model.ts';
+
+let folder: string;
+let input: string;
+let output: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lzero-quantize-'));
+  input = join(folder, 'in.jsonl');
+  output = join(folder, 'int8');
+  writeFileSync(input, golden.texts.map((text, i) => `${JSON.stringify({ _id: `d${i}`, text })}\n`).join(''));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const lzero = (...argv: string[]) => runCommands([modelCommand, encodeCommand], argv);
+const SOURCE = ['--model', goldenFolder('tied'), '--idf', 'none'];
+
+describe('lzero model quantize', () => {
+  it('makes a folder whose vectors are, to the byte, those of --precision int8', async () => {
+    const made = await lzero('model', 'quantize', goldenFolder('tied'), '-o', output, '--idf', 'none');
+    expect(made).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/int8: weights of [\d.]+ MB, from/) });
+    const stored = await lzero('encode', input, '--quiet', '--model', output);
+    const loaded = await lzero('encode', input, '--quiet', ...SOURCE, '--precision', 'int8');
+    const fp32 = await lzero('encode', input, '--quiet', ...SOURCE);
+    expect(stored.stdout).toBe(loaded.stdout);
+    expect(stored.stdout).not.toBe(fp32.stdout);
+    const numDocs = golden.texts.filter((text) => text.trim() !== '').length;
+    expect(stored.stdout.trimEnd().split('\n')).toHaveLength(numDocs);
+  });
+
+  it('with --json tells sizes and settings', async () => {
+    const { stdout } = await lzero('model', 'quantize', goldenFolder('tied'), '-o', output, '--idf', 'none', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      schemaVersion: 1,
+      output,
+      sourceBytes: expect.any(Number),
+      sizeBytes: expect.any(Number),
+      settings: { kind: 'bert', precision: 'int8' },
+    });
+  });
+});
+
+describe('lzero encode --precision', () => {
+  const int8 = [...SOURCE, '--precision', 'int8'];
+
+  /** Leaves an unfinished job of int8 behind, with these lines. */
+  async function leaveUnfinished(path: string, lines: readonly string[]): Promise<void> {
+    const controller = new AbortController();
+    controller.abort();
+    await runCommands([encodeCommand], ['encode', input, '-o', path, ...int8], { signal: controller.signal });
+    const identity = JSON.parse(readFileSync(`${path}.partial.json`, 'utf8'));
+    const unfinished = await openLineOutput({ path, identity });
+    for (const line of lines) await unfinished.write(line, { marked: false });
+    await unfinished.close();
+  }
+
+  it('does not go on with vectors of another precision; with the same it comes to the same bytes', async () => {
+    const vectors = join(folder, 'out.jsonl');
+    expect((await lzero('encode', input, '-o', vectors, ...int8)).exitCode).toBe(0);
+    const whole = readFileSync(vectors, 'utf8');
+    rmSync(vectors);
+    await leaveUnfinished(vectors, whole.split('\n').slice(0, 3));
+    expect(await lzero('encode', input, '-o', vectors, ...SOURCE)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/error\[RESUME\].*precision[\s\S]*--restart/),
+    });
+    expect((await lzero('encode', input, '-o', vectors, ...int8)).exitCode).toBe(0);
+    expect(readFileSync(vectors, 'utf8')).toBe(whole);
+  });
+});

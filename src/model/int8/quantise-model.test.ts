@@ -1,0 +1,159 @@
+/** int8 against fp32 on the tiny golden models, and quantised folders against quantising while loading. */
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { encodeAll, golden, goldenFolder } from '../../../test/golden/model/fixtures.ts';
+import { CheckpointError, ConfigError, type SparseVector } from '../../core/index.ts';
+import { Checkpoint } from '../checkpoint.ts';
+import type { LoadOptions } from '../model.ts';
+import { loadModel } from '../model.ts';
+import { openSafetensors } from '../tensors/safetensors.ts';
+import { writeSafetensors } from '../tensors/safetensors-writer.ts';
+import { CODE_LIMIT } from './codes.ts';
+import { quantiseModel } from './quantise-model.ts';
+
+let folder: string;
+let output: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lzero-int8-'));
+  output = join(folder, 'int8');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const MODELS = ['tied', 'untied', 'half'] as const;
+
+/** Vectors of texts by a model that is closed again. */
+async function vectors(model: string, texts: readonly string[], options: LoadOptions = {}): Promise<SparseVector[]> {
+  const loaded = await loadModel(model, options);
+  try {
+    return (await encodeAll(loaded, texts)).map(({ vector }) => vector);
+  } finally {
+    await loaded.close();
+  }
+}
+
+function cosine(a: SparseVector, b: SparseVector): number {
+  const weightOf = new Map(Array.from(a.terms, (term, i) => [term, a.weights[i]]));
+  let product = 0;
+  b.terms.forEach((term, i) => {
+    product += b.weights[i] * (weightOf.get(term) ?? 0);
+  });
+  return product / (Math.hypot(...a.weights) * Math.hypot(...b.weights));
+}
+
+describe('precision int8', () => {
+  // Logits of random networks lie close to 0, where a small change turns terms on and off: vectors of a few terms say little.
+  for (const name of ['tied', 'untied'])
+    it(`gives a cosine of 0.99 and more with fp32, where a vector has a hundred terms or more: ${name}`, async () => {
+      const fp32 = await vectors(goldenFolder(name), golden.texts, { idf: 'none' });
+      const int8 = await vectors(goldenFolder(name), golden.texts, { idf: 'none', precision: 'int8' });
+      expect(int8).not.toEqual(fp32);
+      const cosines = fp32.flatMap((vector, i) => (vector.terms.length >= 100 ? [cosine(vector, int8[i])] : []));
+      expect(cosines.length).toBeGreaterThan(0);
+      expect(Math.min(...cosines)).toBeGreaterThanOrEqual(0.99);
+    });
+
+  it('gives a text the same bits alone, among others, and with any number of threads', async () => {
+    const options = { idf: 'none', precision: 'int8' } as const;
+    const together = await vectors(goldenFolder('tied'), golden.texts, options);
+    const again = await vectors(goldenFolder('tied'), golden.texts.toReversed(), { ...options, threads: 1 });
+    expect(again.toReversed()).toEqual(together);
+    for (const i of [0, 5]) {
+      const alone = await vectors(goldenFolder('tied'), [golden.texts[i]], options);
+      expect(alone).toEqual([together[i]]);
+    }
+  });
+
+  it('is not what a model is called by, but what was asked for', async () => {
+    const [fp32, int8] = [
+      await loadModel(goldenFolder('tied'), { idf: 'none' }),
+      await loadModel(goldenFolder('tied'), { idf: 'none', precision: 'int8' }),
+    ];
+    expect([fp32.precision, int8.precision]).toEqual(['fp32', 'int8']);
+    expect(await int8.identity()).toBe(await fp32.identity());
+  });
+
+  it('is refused where it has another name', async () => {
+    const options = JSON.parse('{"precision": "int4"}');
+    await expect(loadModel(goldenFolder('tied'), options)).rejects.toThrow('precision is int4, expected fp32 or int8');
+  });
+});
+
+describe('a quantised folder', () => {
+  for (const name of MODELS)
+    it(`gives the bits that quantising while loading gives: ${name}`, async () => {
+      await quantiseModel({ source: goldenFolder(name), output, idf: 'none' });
+      const stored = await vectors(output, golden.texts);
+      expect(stored).toEqual(await vectors(goldenFolder(name), golden.texts, { idf: 'none', precision: 'int8' }));
+    });
+
+  it('says that it is int8, can be run as fp32 too, and is quantised again to the same bytes', async () => {
+    await quantiseModel({ source: goldenFolder('tied'), output, idf: 'none', activation: 'l0' });
+    const model = await loadModel(output);
+    expect(model.precision).toBe('int8');
+    expect(model.settings).toMatchObject({ name: 'int8', activation: 'l0', precision: 'int8' });
+    const [int8, fp32] = [
+      await vectors(output, golden.texts),
+      await vectors(output, golden.texts, { precision: 'fp32' }),
+    ];
+    expect(fp32).not.toEqual(int8);
+    const longest = fp32.reduce((best, { terms }, i) => (terms.length > fp32[best].terms.length ? i : best), 0);
+    expect(cosine(int8[longest], fp32[longest])).toBeGreaterThan(0.99);
+    const twice = join(folder, 'twice');
+    await quantiseModel({ source: output, output: twice });
+    const weights = (of: string) => readFileSync(join(of, 'model.safetensors'));
+    expect(weights(twice).equals(weights(output))).toBe(true);
+  });
+
+  it('holds codes of at most 64 with a scale for each row, and is much smaller', async () => {
+    const report = await quantiseModel({ source: goldenFolder('tied'), output, idf: 'none' });
+    expect(report.sizeBytes).toBe(statSync(join(output, 'model.safetensors')).size);
+    expect(report.sizeBytes / report.sourceBytes).toBeLessThan(0.7); // of a tiny model much is no matrix
+    const file = await openSafetensors(join(output, 'model.safetensors'));
+    const name = 'bert.encoder.layer.0.intermediate.dense.weight';
+    expect(file.tensors.get(name)).toMatchObject({ dtype: 'I8' });
+    const codes = new Int8Array(await file.readBytes(name));
+    const scales = await file.readFloat32(`${name}_scale`);
+    await file.close();
+    expect(codes.reduce((most, code) => Math.max(most, Math.abs(code)), 0)).toBe(CODE_LIMIT);
+    expect(scales).toHaveLength(file.tensors.get(name)?.shape[0] ?? -1);
+  });
+
+  it('is refused where a matrix has lost its scales, by name', async () => {
+    await quantiseModel({ source: goldenFolder('tied'), output, idf: 'none' });
+    const path = join(output, 'model.safetensors');
+    const lost = 'bert.encoder.layer.0.output.dense.weight';
+    await rewriteWithout(path, `${lost}_scale`);
+    const checkpoint = await Checkpoint.open(output);
+    await expect(checkpoint.read(lost)).rejects.toThrow(CheckpointError);
+    await expect(checkpoint.read(lost)).rejects.toThrow(`${lost} holds I8 codes without scales`);
+    await checkpoint.close();
+  });
+
+  it('is not made of a model without a network, and replaces nothing unless forced', async () => {
+    await expect(quantiseModel({ source: 'models/bow', output })).rejects.toThrow(ConfigError);
+    const options = { source: goldenFolder('tied'), output, idf: 'none' };
+    await quantiseModel(options);
+    writeFileSync(join(output, 'README.md'), 'mine');
+    await expect(quantiseModel(options)).rejects.toThrow('exists already');
+    expect(readFileSync(join(output, 'README.md'), 'utf8')).toBe('mine');
+    await quantiseModel({ ...options, force: true });
+    expect(readFileSync(join(output, 'README.md'), 'utf8')).not.toBe('mine');
+  });
+});
+
+/** The same file without one tensor. */
+async function rewriteWithout(path: string, dropped: string): Promise<void> {
+  const file = await openSafetensors(path);
+  const kept = [...file.tensors].filter(([name]) => name !== dropped);
+  const tensors = await Promise.all(
+    kept.map(async ([name, { dtype, shape }]) =>
+      dtype === 'I8'
+        ? { name, dtype, shape, values: new Int8Array(await file.readBytes(name)) }
+        : { name, dtype: 'F32' as const, shape, values: await file.readFloat32(name) },
+    ),
+  );
+  await file.close();
+  await writeSafetensors(path, tensors);
+}
