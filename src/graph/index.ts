@@ -4,13 +4,15 @@ export { GraphBuilder } from './builder.ts';
 export { choose, forEachRow } from './control-flow.ts';
 export type { EngineName, FoundEngine } from './engine.ts';
 export { canMapFiles, ENGINE_INSTALL_COMMAND, ENGINE_VERSION, ENGINES, findEngine } from './engine.ts';
-export { toOnnx } from './onnx.ts';
+export type { OnnxVersion } from './onnx.ts';
+export { PORTABLE, toOnnx } from './onnx.ts';
 export {
   add,
   cast,
   concat,
   firstRows,
   gather,
+  geluByTanh,
   layerNorm,
   linear,
   matMul,
@@ -25,6 +27,6 @@ export {
   unsqueeze,
   whereTrue,
 } from './ops.ts';
-export type { SessionModel } from './session.ts';
+export type { ModelInterface, SessionModel } from './session.ts';
 export { Session } from './session.ts';
 export type { Dim, DType, FileSlice, Tensor, TensorData, Value } from './value.ts';

@@ -7,23 +7,37 @@ import { MessageWriter } from './protobuf.ts';
 import type { Value } from './value.ts';
 import { ONNX_DTYPE } from './value.ts';
 
-/** Opset 21 with IR 10: the newest that every runtime we use reads. */
-const OPSET = 21;
-const IR_VERSION = 10;
+/** Which version of ONNX a file is written in: the operator set, and the format around it. */
+export type OnnxVersion = { readonly opset: number; readonly ir: number };
+
+/** For the engine beside us: the newest that every runtime we use reads. */
+const NEWEST: OnnxVersion = { opset: 21, ir: 10 };
+
+/** For files that leave the house: ONNX Runtime reads it from 1.17 on. The first with Gelu. */
+export const PORTABLE: OnnxVersion = { opset: 20, ir: 9 };
+
+/** The engine's own operators, beside the standard. */
+const ENGINE_DOMAIN = 'com.microsoft';
 
 /** Attribute kinds (AttributeProto.AttributeType). */
 const KIND = { float: 1, int: 2, string: 3, graph: 5, ints: 7 } as const;
 
 /** Serialises a graph, subgraphs and inline constants included. */
-export function toOnnx(graph: GraphBuilder): Uint8Array<ArrayBuffer> {
-  const opset = (domain: string, version: number) => new MessageWriter().string(1, domain).int(2, version);
-  return new MessageWriter()
-    .int(1, IR_VERSION)
+export function toOnnx(graph: GraphBuilder, { opset, ir }: OnnxVersion = NEWEST): Uint8Array<ArrayBuffer> {
+  const operators = (domain: string, version: number) => new MessageWriter().string(1, domain).int(2, version);
+  const model = new MessageWriter()
+    .int(1, ir)
     .string(2, 'lzero')
     .message(7, graphProto(graph))
-    .message(8, opset('', OPSET))
-    .message(8, opset('com.microsoft', 1))
-    .finish();
+    .message(8, operators('', opset));
+  if (usesEngineOperators(graph)) model.message(8, operators(ENGINE_DOMAIN, 1));
+  return model.finish();
+}
+
+function usesEngineOperators({ nodes }: GraphBuilder): boolean {
+  const inside = (attribute: Attribute): boolean =>
+    typeof attribute === 'object' && 'graph' in attribute && usesEngineOperators(attribute.graph);
+  return nodes.some(({ domain, attributes }) => domain === ENGINE_DOMAIN || Object.values(attributes).some(inside));
 }
 
 function graphProto(graph: GraphBuilder): MessageWriter {

@@ -28,7 +28,7 @@ class EngineHost {
       case 'load':
         await this.#release();
         this.#model = await this.#create(request.model, request.threads);
-        return { kind: 'load' };
+        return { kind: 'load', inputs: [...this.#model.inputNames], outputs: [...this.#model.outputNames] };
       case 'run':
         return { kind: 'run', outputs: await this.#run(request.feeds) };
       case 'close':

@@ -16,6 +16,9 @@ export type SessionModel = {
   readonly folder?: string | undefined;
 };
 
+/** What a loaded model calls the values that go in and come out. */
+export type ModelInterface = { readonly inputs: readonly string[]; readonly outputs: readonly string[] };
+
 /** What the worker is asked. */
 export type SessionRequest =
   | { readonly kind: 'start' }
@@ -26,7 +29,7 @@ export type SessionRequest =
 /** What the worker answers to each kind of request that it could fulfil. */
 export type SessionAnswer =
   | { readonly kind: 'start'; readonly engine: EngineName; readonly problem: string | undefined }
-  | { readonly kind: 'load' }
+  | ({ readonly kind: 'load' } & ModelInterface)
   | { readonly kind: 'run'; readonly outputs: Readonly<Record<string, Tensor>> }
   | { readonly kind: 'close' };
 
@@ -127,8 +130,9 @@ export class Session {
   }
 
   /** Loads a model, in place of the one before. Its bytes move to the worker and are gone here. */
-  async load(model: SessionModel, { threads }: { threads: number }): Promise<void> {
-    answerTo('load', await this.#ask({ kind: 'load', model, threads }, [model.bytes.buffer]));
+  async load(model: SessionModel, { threads }: { threads: number }): Promise<ModelInterface> {
+    const answer = answerTo('load', await this.#ask({ kind: 'load', model, threads }, [model.bytes.buffer]));
+    return { inputs: answer.inputs, outputs: answer.outputs };
   }
 
   /** Runs the loaded model. */

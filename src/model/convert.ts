@@ -1,0 +1,162 @@
+/**
+ * A model of any layout in another one: ours, sentence-transformers', OpenSearch's, or an ONNX file. What the layout
+ * cannot carry is refused, or left out where the caller says so; the vectors are the same otherwise. How each layout is
+ * written is layouts/write-*.ts's.
+ */
+import { basename, resolve } from 'node:path';
+import { CheckpointError, ConfigError } from '../core/index.ts';
+import { Checkpoint } from './checkpoint.ts';
+import { makeFolder } from './folder-output.ts';
+import { resolveModel } from './hub/resolve-model.ts';
+import { importModel } from './import.ts';
+import type { Precision } from './int8/precision.ts';
+import { DEFAULT_PRECISION } from './int8/precision.ts';
+import { quantiseModel } from './int8/quantise-model.ts';
+import type { Droppable, ForeignLayout } from './layouts/losses.ts';
+import { lossesOf, withoutLosses } from './layouts/losses.ts';
+import type { CheckpointOptions } from './layouts/source-model.ts';
+import { writeOnnxFolder } from './layouts/write-onnx.ts';
+import { writeOpenSearch } from './layouts/write-opensearch.ts';
+import type { Backend, ForeignModel } from './layouts/write-sentence-transformers.ts';
+import { writeSentenceTransformers } from './layouts/write-sentence-transformers.ts';
+import type { ModelFolder } from './model-folder.ts';
+import { readModelFolder } from './model-folder.ts';
+import type { BertSettings, ModelSettings } from './settings.ts';
+
+/** Layouts that are written. */
+export const TARGET_LAYOUTS = ['lzero', 'sentence-transformers', 'opensearch', 'onnx'] as const;
+/** Name of a layout that is written. */
+export type TargetLayout = (typeof TARGET_LAYOUTS)[number];
+
+/** How to convert a model. */
+export type ConvertOptions = CheckpointOptions & {
+  /** Folder or name of the model to read. */
+  readonly source: string;
+  /** Folder to make. */
+  readonly output: string;
+  readonly to: TargetLayout;
+  /** The arithmetic of the result; that of the source if not given. int8 goes into our own folders and ONNX files. */
+  readonly precision?: Precision | undefined;
+  /** What runs the network in sentence-transformers; torch if not given, or onnx where torch cannot. */
+  readonly backend?: Backend | undefined;
+  /** What may be left out where the layout has no place for it. */
+  readonly drop?: readonly Droppable[] | undefined;
+  /** Replace a model folder that is there. */
+  readonly force?: boolean | undefined;
+};
+
+/** What was made. */
+export type ConvertReport = {
+  readonly layout: TargetLayout;
+  /** The settings of what was made. */
+  readonly settings: ModelSettings;
+  readonly precision: Precision;
+  /** What was left out. */
+  readonly dropped: readonly Droppable[];
+  /** What a user of the result must know, in words. */
+  readonly notes: readonly string[];
+};
+
+/** Makes the folder. */
+export async function convertModel(options: ConvertOptions): Promise<ConvertReport> {
+  const source = (await resolveModel(options.source)).folder;
+  const { to } = options;
+  return to === 'lzero' ? await toOwnLayout({ ...options, source }) : await toForeignLayout({ ...options, source, to });
+}
+
+async function toOwnLayout({
+  to,
+  precision,
+  drop: _,
+  backend: _b,
+  ...options
+}: ConvertOptions): Promise<ConvertReport> {
+  const { settings } = precision === 'int8' ? await quantiseModel(options) : await importModel(options);
+  const own = settings.kind === 'bert' ? settings.precision : undefined;
+  return { layout: to, settings, precision: own ?? DEFAULT_PRECISION, dropped: [], notes: [] };
+}
+
+type ForeignOptions = ConvertOptions & { readonly to: ForeignLayout };
+
+async function toForeignLayout({ source, output, to, force, ...options }: ForeignOptions): Promise<ConvertReport> {
+  const { activation, encodeLength, prune, idf, drop = [] } = options;
+  const model = await readModelFolder(source, { activation, encodeLength, prune, idf });
+  const own = networkSettings(model, to);
+  const losses = lossesOf(own, to).map(({ name }) => name);
+  const { precision = own.precision ?? DEFAULT_PRECISION } = options;
+  const { precision: _, ...settings } = { ...withoutLosses(own, to, drop), name: basename(resolve(output)) };
+  return await makeFolder(output, { inputs: [source], force }, async (folder) => {
+    const checkpoint = await Checkpoint.open(model.encoderFolder);
+    try {
+      const plan = planOf(checkpoint, { to, precision, backend: options.backend });
+      await writeLayout(folder, { ...model, settings, checkpoint, precision }, plan);
+      return { layout: to, settings, precision, dropped: losses, notes: notesOf(plan, { settings, precision }) };
+    } finally {
+      await checkpoint.close();
+    }
+  });
+}
+
+/** Others know only networks that we can look into. */
+function networkSettings({ folder, settings }: ModelFolder, to: ForeignLayout): BertSettings {
+  if (settings.kind === 'bert') return settings;
+  const why = settings.kind === 'bow' ? 'has no network' : 'is an ONNX file, into which nobody can look';
+  throw new ConfigError(`${folder}: the model ${why}, so it cannot be written as ${to}`, {
+    hint: settings.kind === 'bow' ? 'only --to lzero can carry it' : 'convert the checkpoint that it was made from',
+  });
+}
+
+/** Which files the network becomes. */
+type Plan = { readonly to: ForeignLayout; readonly backend: Backend };
+type PlanOptions = Pick<ForeignOptions, 'to' | 'backend'> & { readonly precision: Precision };
+
+function planOf({ folder, head }: Checkpoint, { to, backend, precision }: PlanOptions): Plan {
+  if (head === 'none') {
+    throw new CheckpointError(`${folder}: the checkpoint has no MLM head, so it gives no weights for terms`, {
+      hint: 'make one from its word embeddings: lzero model import SOURCE -o MODEL --head tied --calibrate INPUT',
+    });
+  }
+  if (backend !== undefined && to !== 'sentence-transformers') {
+    throw new ConfigError(`the layout ${to} has no choice of backend`, { hint: 'leave out --backend' });
+  }
+  if (to === 'onnx') return { to, backend: 'onnx' };
+  const reason = notForTorch(head, precision);
+  const chosen = backend ?? (to === 'opensearch' || reason === undefined ? 'torch' : 'onnx');
+  if (reason === undefined || chosen === 'onnx') return { to, backend: chosen };
+  throw new ConfigError(`${folder}: ${reason.problem}`, {
+    hint: `write an ONNX file: --to onnx, or --to sentence-transformers --backend onnx${reason.orElse}`,
+  });
+}
+
+/** What torch's BertForMaskedLM cannot compute. */
+function notForTorch(head: 'mlm' | 'tied', precision: Precision): { problem: string; orElse: string } | undefined {
+  if (head === 'tied') {
+    const problem = 'BertForMaskedLM has no place for a tied head, which puts the embeddings of the input back';
+    return { problem, orElse: '' };
+  }
+  if (precision === 'fp32') return undefined;
+  return { problem: 'torch computes this network in float32, not in int8', orElse: '; or give --precision fp32' };
+}
+
+function writeLayout(folder: string, model: ForeignModel, { to, backend }: Plan): Promise<void> {
+  switch (to) {
+    case 'sentence-transformers':
+      return writeSentenceTransformers(folder, model, backend);
+    case 'opensearch':
+      return writeOpenSearch(folder, model);
+    case 'onnx':
+      return writeOnnxFolder(folder, model);
+    default:
+      return to satisfies never;
+  }
+}
+
+function notesOf({ to, backend }: Plan, made: { settings: BertSettings; precision: Precision }): string[] {
+  const notes: string[] = [];
+  if (to === 'sentence-transformers' && backend === 'onnx')
+    notes.push('load it with SparseEncoder(PATH, backend="onnx"): the network is onnx/model.onnx, and torch has none');
+  if (made.precision === 'int8')
+    notes.push('int8: a document’s weights depend on the others of its batch; batches of one give those of lzero');
+  if (to === 'onnx' && made.settings.prune.rule !== 'none') notes.push('pruning is part of the graph');
+  return notes;
+}

@@ -1,0 +1,84 @@
+/**
+ * What other layouts have no place for. A model that has such a thing is not written in that layout, unless the caller
+ * says that it may be left out: its vectors would be others, under the same name.
+ */
+import { ConfigError } from '../../core/index.ts';
+import { hasPruneGraph } from '../onnx/prune-graph.ts';
+import { formatPruneRule } from '../prune.ts';
+import type { BertSettings } from '../settings.ts';
+
+/** Layouts of others that we write. */
+export type ForeignLayout = 'sentence-transformers' | 'opensearch' | 'onnx';
+
+/** What can be left out, by the names that --drop takes. */
+export const DROPPABLE = ['prune', 'activation', 'query-encoder'] as const;
+/** Something that can be left out. */
+export type Droppable = (typeof DROPPABLE)[number];
+
+/** Something that a layout cannot carry. */
+export type Loss = {
+  readonly name: Droppable;
+  /** What it is in this model, and why the layout has no place for it. */
+  readonly reason: string;
+  /** What to do instead of dropping it. */
+  readonly instead: string;
+};
+
+const KEEPS = { lzero: '--to lzero keeps it', onnx: '--to onnx keeps it' } as const;
+
+/** What a model would lose in a layout. */
+export function lossesOf(settings: BertSettings, layout: ForeignLayout): Loss[] {
+  return [...pruneLoss(settings, layout), ...activationLoss(settings, layout), ...queryLoss(settings, layout)];
+}
+
+function pruneLoss({ prune }: BertSettings, layout: ForeignLayout): Loss[] {
+  if (prune.rule === 'none' || (layout === 'onnx' && hasPruneGraph(prune))) return [];
+  const rule = `pruning (${formatPruneRule(prune)})`;
+  const reasons = {
+    'sentence-transformers': `${rule}: its only limit, max_active_dims, cuts queries as well`,
+    opensearch: `${rule}: there it is a setting of the ingest pipeline, not of the model`,
+    onnx: `${rule}: the share of a sum has no operator`,
+  };
+  return [{ name: 'prune', reason: reasons[layout], instead: KEEPS.lzero }];
+}
+
+function activationLoss({ activation }: BertSettings, layout: ForeignLayout): Loss[] {
+  if (layout === 'onnx' || activation === 'relu' || activation === 'l0') return [];
+  const reason = `activation ${activation}: SpladePooling has one logarithm or two (relu, log1p_relu)`;
+  return [{ name: 'activation', reason, instead: KEEPS.onnx }];
+}
+
+function queryLoss({ queries }: BertSettings, layout: ForeignLayout): Loss[] {
+  if (queries !== 'encoded' || layout !== 'opensearch') return [];
+  const reason = 'query-encoder: queries of these models are looked up in idf.json';
+  return [{ name: 'query-encoder', reason, instead: '--to sentence-transformers keeps it' }];
+}
+
+/** The settings without what the layout cannot carry; refuses where `drop` does not name all of it. */
+export function withoutLosses(settings: BertSettings, layout: ForeignLayout, drop: readonly Droppable[]): BertSettings {
+  const losses = lossesOf(settings, layout);
+  const kept = losses.filter(({ name }) => !drop.includes(name));
+  if (kept.length > 0) {
+    const names = losses.map(({ name }) => name).join(',');
+    const alternatives = [...new Set(kept.map(({ instead }) => instead))].join('; ');
+    throw new ConfigError(`the layout ${layout} cannot carry ${kept.map(({ reason }) => reason).join('; ')}`, {
+      hint: `${alternatives}; or leave it out, which gives other vectors: --drop ${names}`,
+    });
+  }
+  return losses.reduce((rest, { name }) => dropped(rest, name), settings);
+}
+
+function dropped(settings: BertSettings, name: Droppable): BertSettings {
+  switch (name) {
+    case 'prune':
+      return { ...settings, prune: { rule: 'none' } };
+    case 'activation':
+      return { ...settings, activation: 'l0' }; // the nearest that every layout has
+    case 'query-encoder': {
+      const { queries: _, ...rest } = settings;
+      return rest;
+    }
+    default:
+      return name satisfies never;
+  }
+}

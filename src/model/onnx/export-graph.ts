@@ -1,0 +1,148 @@
+/**
+ * The way of a document as a graph that others run: token ids and mask in, as every tokenizer gives them (int64), term
+ * weights or logits out. Standard operators only; the exact filter of our own encoder (sparse-head.ts) stays at home,
+ * since it pays only where somebody watches it.
+ *
+ *     weights   w = log(1 + act_k(relu(max_i u_i·w_j + b_j))), [B, V]     activation and pruning inside
+ *     logits    u_i·w_j + b_j, [B, T, V]                                  for programs that pool and activate themselves
+ *
+ * In int8 the range of a layer's input is that of all documents of a batch, so give such a graph one at a time where a
+ * vector must not depend on its neighbours.
+ */
+import type { Dim, Value } from '../../graph/index.ts';
+import {
+  add,
+  cast,
+  concat,
+  forEachRow,
+  GraphBuilder,
+  linear,
+  multiply,
+  reduce,
+  reshape,
+  unary,
+  unsqueeze,
+} from '../../graph/index.ts';
+import type { Activation } from '../activation.ts';
+import { activationCount } from '../activation.ts';
+import type { EncoderValues } from '../bert-graph.ts';
+import { bertEncoder } from '../bert-graph.ts';
+import type { Checkpoint } from '../checkpoint.ts';
+import type { ParameterSource } from '../document-graph.ts';
+import { decoderInput } from '../document-graph.ts';
+import { integerHead } from '../int8/integer-head.ts';
+import type { MatrixLookup } from '../int8/integer-products.ts';
+import { integerProducts } from '../int8/integer-products.ts';
+import type { PruneRule } from '../prune.ts';
+import { pooledLogits } from '../sparse-head.ts';
+import { appendPruning } from './prune-graph.ts';
+
+/** The network that is written, and where its values come from. */
+export type ExportedNetwork = Pick<Checkpoint, 'config' | 'head' | 'decoderName' | 'decoderBiasName'> & {
+  readonly source: ParameterSource;
+  /** The matrices in codes, for a graph in int8; undefined for one in float32. */
+  readonly matrices?: MatrixLookup | undefined;
+};
+
+/** What the graph gives. */
+export type ExportForm =
+  | { readonly form: 'weights'; readonly activation: Activation; readonly prune: PruneRule }
+  | { readonly form: 'logits' };
+
+/** What each form's output is called. `logits` is what sentence-transformers looks for. */
+export const OUTPUT_NAMES = { weights: 'sparse_weights', logits: 'logits' } as const;
+
+/** Inputs `input_ids` and `attention_mask`; output `sparse_weights` or `logits`. */
+export function exportGraph(network: ExportedNetwork, form: ExportForm): GraphBuilder {
+  const g = new GraphBuilder('document');
+  const ids = g.input('input_ids', 'int64', ['B', 'T']);
+  const mask = cast(g, g.input('attention_mask', 'int64', ['B', 'T']), 'float32');
+  const parameters = network.source(g);
+  const { config, head, matrices } = network;
+  const products = matrices && integerProducts(g, { matrices, parameters });
+  const encoder = bertEncoder(g, config, parameters, { ids, mask, products });
+  const u = decoderInput(g, encoder, { config, head, parameters, products });
+  const bias = parameters(network.decoderBiasName);
+  const decoder: Decoder = matrices
+    ? integerDecoder(matrices, network.decoderName, bias)
+    : floatDecoder(parameters(network.decoderName), bias);
+  const positions = { ...encoder, u };
+  const value = form.form === 'logits' ? logits(g, positions, decoder) : weights(g, positions, { decoder, ...form });
+  g.output(OUTPUT_NAMES[form.form], value);
+  return g;
+}
+
+type Positions = EncoderValues & {
+  /** Decoder inputs, [N, H] */
+  readonly u: Value;
+};
+
+/** What gives logits of decoder inputs. */
+type Decoder = {
+  /** u·Wᵀ + b, [N, V] */
+  logits(g: GraphBuilder, u: Value): Value;
+  /** relu of the largest logit of each document, [B, V] */
+  pooled(g: GraphBuilder, positions: Positions): Value;
+};
+
+function floatDecoder(weight: Value, bias: Value): Decoder {
+  return {
+    logits: (g, u) => linear(g, u, { weight, bias }),
+    pooled: (g, positions) => unary(g, 'Relu', add(g, pooledLogits(g, positions, weight), bias)),
+  };
+}
+
+function integerDecoder(matrices: MatrixLookup, name: string, bias: Value): Decoder {
+  const matrix = matrices(name);
+  return {
+    logits: (g, u) => integerProducts(g, { matrices: () => matrix, parameters: () => bias }).dense(u, 'decoder'),
+    pooled: (g, positions) =>
+      forEachRow(g, [byDocument(g, positions)], (inner, [u]) => [integerHead(inner, u, { matrix, bias })])[0],
+  };
+}
+
+function logits(g: GraphBuilder, { u, batchShape }: Positions, decoder: Decoder): Value {
+  const flat = decoder.logits(g, u); // [N, V]
+  const numTerms = flat.shape[1];
+  const target = concat(g, [batchShape, g.ints(Number(numTerms))], 3);
+  return reshape(g, flat, { target, shape: ['B', 'T', numTerms] });
+}
+
+type WeightsForm = Extract<ExportForm, { form: 'weights' }> & { readonly decoder: Decoder };
+
+function weights(g: GraphBuilder, positions: Positions, { decoder, activation, prune }: WeightsForm): Value {
+  const z = decoder.pooled(g, { ...positions, u: withoutPadding(g, positions) }); // [B, V]
+  let w = multiply(g, z, anyToken(g, positions.mask));
+  for (let k = activationCount(activation); k >= 0; k--) w = unary(g, 'Log', add(g, g.scalar(1), w));
+  return appendPruning(g, w, prune);
+}
+
+/** Decoder inputs with padding replaced by the document's first token, on whichever side the padding is: [N, H]. */
+function withoutPadding(g: GraphBuilder, positions: Positions): Value {
+  const { u, mask } = positions;
+  const hiddenSize = Number(u.shape[1]);
+  const documents = byDocument(g, positions);
+  const firstToken = g.node('ArgMax', [mask], { dtype: 'int64', shape: ['B', 1] }, { attributes: { axis: 1 } });
+  const row: readonly Dim[] = ['B', hiddenSize];
+  const first = g.node(
+    'GatherND',
+    [documents, firstToken],
+    { dtype: 'float32', shape: row },
+    { attributes: { batch_dims: 1 } },
+  );
+  const isToken = unsqueeze(g, cast(g, mask, 'bool'), [2]); // [B, T, 1]
+  const filled = g.node('Where', [isToken, documents, unsqueeze(g, first, [1])], documents);
+  return reshape(g, filled, { target: g.ints(-1, hiddenSize), shape: u.shape });
+}
+
+/** Decoder inputs by document, [B, T, H]. */
+function byDocument(g: GraphBuilder, { u, batchShape }: Positions): Value {
+  const hiddenSize = Number(u.shape[1]);
+  const target = concat(g, [batchShape, g.ints(hiddenSize)], 3);
+  return reshape(g, u, { target, shape: ['B', 'T', hiddenSize] });
+}
+
+/** 1 for documents with a token, 0 for rows of padding alone, which have no terms: [B, 1]. */
+function anyToken(g: GraphBuilder, mask: Value): Value {
+  return unsqueeze(g, reduce(g, mask, { op: 'ReduceMax', axis: 1 }), [1]);
+}

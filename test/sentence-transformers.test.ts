@@ -1,0 +1,236 @@
+/**
+ * sentence-transformers and we, both ways: it loads what we write, we load what it writes, and both give the same vectors
+ * and scores. Needs LZERO_PYTHON, a Python with sentence-transformers and onnxruntime; for its ONNX backend
+ * LZERO_PYTHON_ONNX, one with sentence-transformers and optimum (test/python/sparse_encoder.py).
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { type ConvertOptions, convertModel, type LoadOptions, loadModel } from '../src/model/index.ts';
+import { encodeAll, golden, goldenFolder, needs, realWeights } from './golden/model/fixtures.ts';
+import { writeTiedHeadModel } from './lib/convert-models.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const MODELS = join(ROOT, 'test/golden/models');
+/** Python takes a while to start, once a group of tests. */
+const PATIENCE_MS = 600_000;
+const python = process.env.LZERO_PYTHON;
+const pythonOnnx = process.env.LZERO_PYTHON_ONNX;
+const why = python ? '' : ' (skipped: LZERO_PYTHON does not name a Python with sentence-transformers)';
+const whyOnnx = pythonOnnx ? '' : ' (skipped: LZERO_PYTHON_ONNX does not name a Python with optimum)';
+
+const vectors = z.array(z.record(z.string(), z.number()));
+const encodedSchema = z.object({ queries: vectors, documents: vectors, scores: z.array(z.array(z.number())) });
+const weightsSchema = z.object({ weights: vectors });
+
+/** Asks the other side, all at once. */
+function ask(requests: readonly Readonly<Record<string, unknown>>[], interpreter = python): unknown[] {
+  const { status, stdout, stderr } = spawnSync(interpreter ?? '', ['test/python/sparse_encoder.py'], {
+    cwd: ROOT,
+    input: JSON.stringify(requests),
+    encoding: 'utf8',
+    maxBuffer: 2 ** 30,
+  });
+  if (status !== 0) throw new Error(`the Python side failed: ${stderr}`);
+  return z.array(z.unknown()).parse(JSON.parse(stdout));
+}
+
+type Texts = { readonly queries: readonly string[]; readonly documents: readonly string[] };
+type Vector = Readonly<Record<string, number>>;
+type Encoded = z.infer<typeof encodedSchema>;
+
+/** What we make of the same texts. */
+async function ours(folder: string, options: LoadOptions, texts: Texts): Promise<Encoded> {
+  const model = await loadModel(folder, options);
+  const encoded = await encodeAll(model, texts.documents);
+  await model.close();
+  const documents = encoded.map(({ vector }) => vectorOf(vector.terms, vector.weights));
+  const queries = texts.queries.map((query) => {
+    const { terms, weights } = model.encodeQuery(query).vector;
+    return vectorOf(terms, weights);
+  });
+  return { queries, documents, scores: queries.map((query) => documents.map((document) => dot(query, document))) };
+}
+
+function vectorOf(terms: ArrayLike<number>, weights: ArrayLike<number>): Vector {
+  return Object.fromEntries(Array.from(terms, (term, i) => [String(term), weights[i]]));
+}
+
+function dot(a: Vector, b: Vector): number {
+  return Object.entries(a).reduce((sum, [term, weight]) => sum + weight * (b[term] ?? 0), 0);
+}
+
+/** Largest difference of any weight. */
+function differenceOf(a: readonly Vector[], b: readonly Vector[]): number {
+  expect(a.length).toBe(b.length);
+  const each = a.map((x, i) => {
+    const terms = new Set([...Object.keys(x), ...Object.keys(b[i])]);
+    return Math.max(0, ...Array.from(terms, (term) => Math.abs((x[term] ?? 0) - (b[i][term] ?? 0))));
+  });
+  return Math.max(...each);
+}
+
+/** Holds both sides to each other: query weights within 1e-6, document weights and scores within 1e-4. */
+function expectSame(theirs: Encoded, own: Encoded): void {
+  const byPlace = ({ scores }: Encoded) => scores.map((row) => Object.fromEntries(row.entries()));
+  const differences = {
+    queries: differenceOf(theirs.queries, own.queries),
+    documents: differenceOf(theirs.documents, own.documents),
+    scores: differenceOf(byPlace(theirs), byPlace(own)),
+  };
+  if (process.env.LZERO_SHOW_DIFFERENCES) console.log(expect.getState().currentTestName, differences);
+  expect(Math.max(...own.scores.flat())).toBeGreaterThan(0.1);
+  expect(differences.queries).toBeLessThan(1e-6);
+  expect(differences.documents).toBeLessThan(1e-4);
+  expect(differences.scores).toBeLessThan(1e-4);
+}
+
+const GOLDEN: Texts = {
+  documents: golden.texts,
+  queries: ['the river', 'a quick bird sings on the old bridge', 'zzyzx 水山 [MASK] lamp lamp', golden.texts[9]],
+};
+
+let scratch: string;
+let numFolders = 0;
+beforeAll(() => {
+  scratch = mkdtempSync(join(tmpdir(), 'lzero-st-'));
+});
+afterAll(() => rmSync(scratch, { recursive: true }));
+const newFolder = () => join(scratch, String(numFolders++));
+
+/** One model that we write: what it is, how it is written, and what is encoded with it. */
+type Case = readonly [name: string, texts: Texts, options: Omit<ConvertOptions, 'output'>];
+
+const named = (cases: readonly Case[]) => cases.map(([name], i): [string, number] => [name, i]);
+
+/** Writes all models, and asks the other side for their vectors. */
+async function askForAll(cases: readonly Case[], backend: string, interpreter: string | undefined): Promise<Encoded[]> {
+  const requests: Record<string, unknown>[] = [];
+  for (const [, texts, options] of cases) {
+    const folder = newFolder();
+    await convertModel({ ...options, output: folder });
+    requests.push({ action: 'encode', folder, backend, ...texts });
+  }
+  return z.array(encodedSchema).parse(ask(requests, interpreter));
+}
+
+/** The source of a case, read by us. */
+function ownSide([, texts, { source, activation, idf, encodeLength }]: Case): Promise<Encoded> {
+  return ours(source, { activation, idf, encodeLength }, texts);
+}
+
+const spladeTiny = realWeights('splade-tiny');
+const REAL: Texts = {
+  documents: [
+    'A lighthouse keeper counts the ships that pass at night.',
+    'Vitamin C does not prevent the common cold, but it may shorten it a little.',
+    'Müller’s café in Zürich sells bread, honey and salt; the queue is long on Sundays. '.repeat(40),
+    'Statins lower cholesterol: a randomised trial of 10,355 patients over five years (p < 0.001).',
+  ],
+  queries: ['who counts ships?', 'does vitamin c help against a cold', 'café zürich', 'cholesterol trial'],
+};
+
+const ST = { idf: 'none', to: 'sentence-transformers' } as const;
+const WRITTEN: readonly Case[] = [
+  ['golden model "tied", relu', GOLDEN, { ...ST, source: goldenFolder('tied') }],
+  ['golden model "untied", l0', GOLDEN, { ...ST, source: goldenFolder('untied'), activation: 'l0' }],
+  ['golden model "half", l0', GOLDEN, { ...ST, source: goldenFolder('half'), activation: 'l0' }],
+  ['DistilBERT, l0', GOLDEN, { ...ST, source: join(MODELS, 'distilbert'), activation: 'l0' }],
+  ['no bias, gelu_new', GOLDEN, { ...ST, source: join(MODELS, 'bert-no-bias') }],
+  ['documents cut at 24 tokens', GOLDEN, { ...ST, source: goldenFolder('tied'), encodeLength: 24 }],
+  ['an OpenSearch folder', GOLDEN, { idf: 'none', to: 'opensearch', source: goldenFolder('tied'), activation: 'l0' }],
+];
+const WRITTEN_REAL: readonly Case[] = (['relu', 'l0'] as const).flatMap((activation) => [
+  [`sentence-transformers, ${activation}`, REAL, { source: spladeTiny ?? '', to: 'sentence-transformers', activation }],
+  [`OpenSearch, ${activation}`, REAL, { source: spladeTiny ?? '', to: 'opensearch', activation }],
+]);
+
+describe.skipIf(!python)(`sentence-transformers loads what we write${why}`, () => {
+  let theirs: Encoded[];
+  beforeAll(async () => {
+    theirs = await askForAll(WRITTEN, 'torch', python);
+  }, PATIENCE_MS);
+
+  it.each(named(WRITTEN))('%s: vectors and scores within 1e-4', async (_, i) => {
+    expectSame(theirs[i], await ownSide(WRITTEN[i]));
+  });
+});
+
+describe.skipIf(!pythonOnnx)(`its ONNX backend loads what torch cannot compute${whyOnnx}`, () => {
+  const activations = ['relu', 'l0'] as const;
+  let cases: Case[];
+  let theirs: Encoded[];
+  beforeAll(async () => {
+    const source = await writeTiedHeadModel(newFolder());
+    cases = activations.map((activation) => ['tied head', GOLDEN, { ...ST, source, activation }]);
+    theirs = await askForAll(cases, 'onnx', pythonOnnx);
+  }, PATIENCE_MS);
+
+  it.each(activations)('a tied head, %s: vectors and scores within 1e-4', async (activation) => {
+    const i = activations.indexOf(activation);
+    expectSame(theirs[i], await ownSide(cases[i]));
+  });
+});
+
+describe.skipIf(!python)(`we load what sentence-transformers writes${why}`, () => {
+  const POOLINGS = ['relu', 'log1p_relu'] as const;
+  const LENGTH = 48;
+  // It cuts queries as well; these are shorter.
+  const texts: Texts = { ...GOLDEN, queries: GOLDEN.queries.slice(0, 3) };
+  const folders: string[] = [];
+  let theirs: Encoded[];
+  beforeAll(async () => {
+    // Tokenizer files that transformers reads, and special tokens that are never active.
+    const checkpoint = newFolder();
+    await convertModel({ source: goldenFolder('tied'), output: checkpoint, to: 'opensearch', idf: 'none' });
+    const { vocabulary } = (await loadModel(checkpoint)).tokenizer;
+    const weights = vocabulary.tokens.map((_, id) => (vocabulary.specialIds.has(id) ? 0 : (id % 7) / 2));
+    const answers = ask(
+      POOLINGS.flatMap((activation) => {
+        const folder = newFolder();
+        folders.push(folder);
+        const save = { action: 'save', checkpoint, folder, activation, layout: 'router', weights, length: LENGTH };
+        return [save, { action: 'encode', folder, backend: 'torch', ...texts }];
+      }),
+    );
+    theirs = [1, 3].map((i) => encodedSchema.parse(answers[i]));
+  }, PATIENCE_MS);
+
+  it.each(POOLINGS)('router layout, %s: vectors and scores within 1e-4', async (pooling) => {
+    const i = POOLINGS.indexOf(pooling);
+    const { settings } = await loadModel(folders[i]);
+    expect(settings).toMatchObject({ activation: ['relu', 'l0'][i], encodeLength: LENGTH });
+    expectSame(theirs[i], await ours(folders[i], {}, texts));
+  });
+});
+
+describe.skipIf(!python || !spladeTiny)(`${needs('splade-tiny')}${why}, written by us`, () => {
+  let theirs: Encoded[];
+  let inOnnxRuntime: readonly Vector[];
+  beforeAll(async () => {
+    theirs = await askForAll(WRITTEN_REAL, 'torch', python);
+    const output = newFolder();
+    await convertModel({ source: spladeTiny ?? '', output, to: 'onnx', activation: 'l0' });
+    const { tokenizer } = await loadModel(output);
+    const batch = REAL.documents.map((text) => [...tokenizer.encodeForModel(text, 512).ids]);
+    const length = Math.max(...batch.map((ids) => ids.length));
+    const padded = (rows: readonly number[][]) => rows.map((row) => [...row, ...Array(length - row.length).fill(0)]);
+    const mask = padded(batch.map((row) => row.map(() => 1)));
+    const [answer] = ask([{ action: 'onnx', file: join(output, 'model.onnx'), ids: padded(batch), mask }]);
+    inOnnxRuntime = weightsSchema.parse(answer).weights;
+  }, PATIENCE_MS);
+
+  it.each(named(WRITTEN_REAL))('%s: vectors and scores within 1e-4', async (_, i) => {
+    expectSame(theirs[i], await ownSide(WRITTEN_REAL[i]));
+  });
+
+  it('as ONNX with the activation inside, run by ONNX Runtime in Python: weights within 1e-5', async () => {
+    const own = await ours(spladeTiny ?? '', { activation: 'l0' }, REAL);
+    const difference = differenceOf(inOnnxRuntime, own.documents);
+    if (process.env.LZERO_SHOW_DIFFERENCES) console.log('ONNX Runtime', difference);
+    expect(difference).toBeLessThan(1e-5);
+  });
+});
