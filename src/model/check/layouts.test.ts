@@ -1,0 +1,112 @@
+/** The kit on folders that transformers and sentence-transformers have written (scripts/golden-models.py). */
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { changeJson, rewriteWeights } from '../../../test/golden/check/fixtures.ts';
+import { checkModel } from './check-model.ts';
+import type { CheckResult } from './report.ts';
+
+/** The bias of the MLM head, in BERT and in DistilBERT. */
+const BIAS = /(?:predictions|vocab_projector)\.bias$/;
+const GOLDEN = join(import.meta.dirname, '../../../test/golden/models');
+
+let root: string;
+let folder: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'lzero-check-'));
+  folder = join(root, 'model');
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+/** What is not in order about a folder. */
+async function complaints(path: string): Promise<{ changesScores: boolean; checks: readonly CheckResult[] }> {
+  const { changesScores, checks } = await checkModel(path, {
+    checkpoint: /st-|model$/.test(path) ? {} : { idf: 'none' },
+  });
+  return { changesScores, checks: checks.filter(({ verdict }) => verdict === 'differs' || verdict === 'broken') };
+}
+
+describe('folders of other programs', () => {
+  it.each(['bert', 'bert-bin', 'bert-no-bias', 'distilbert', 'distilbert-bin'])('%s is in order', async (name) => {
+    expect(await complaints(join(GOLDEN, name))).toEqual({ changesScores: false, checks: [] });
+  });
+
+  it.each([
+    ['bert-untied', 'decoder', 'are not the same'],
+    ['st-plain', 'query-weights', 'meant to be encoded by its network'],
+    ['st-router', 'max-length', 'sentence-transformers cuts 1 of 14 queries there, lzero none'],
+  ])('%s has one thing on which readers differ: %s', async (name, id, words) => {
+    const { changesScores, checks } = await complaints(join(GOLDEN, name));
+    expect(changesScores).toBe(true);
+    expect(checks).toMatchObject([{ id, verdict: 'differs', found: [expect.stringContaining(words)] }]);
+    expect(checks[0].effect?.numChangedScores).toBeGreaterThan(0);
+  });
+});
+
+describe('weights in two files', () => {
+  beforeEach(() => {
+    cpSync(join(GOLDEN, 'bert'), folder, { recursive: true });
+    cpSync(join(GOLDEN, 'bert-bin', 'pytorch_model.bin'), join(folder, 'pytorch_model.bin'));
+  });
+  const weightFiles = async () => {
+    const { checks, changesScores } = await checkModel(folder, { checkpoint: { idf: 'none' } });
+    return { changesScores, ...checks.find(({ id }) => id === 'weight-files') };
+  };
+
+  it('that say the same are in order', async () => {
+    expect(await weightFiles()).toMatchObject({ verdict: 'ok', changesScores: false });
+  });
+
+  it('that say different things are found', async () => {
+    await rewriteWeights(
+      folder,
+      () => true,
+      (name, values) => (BIAS.test(name) ? values.map((value) => value + 0.5) : values),
+    );
+    const { effect, ...result } = await weightFiles();
+    expect(result).toMatchObject({ verdict: 'differs', changesScores: true });
+    expect(effect?.numChangedScores).toBeGreaterThan(0);
+  });
+});
+
+describe('a SparseEncoder', () => {
+  beforeEach(() => {
+    cpSync(join(GOLDEN, 'st-router'), folder, { recursive: true });
+    changeJson(join(folder, 'query_0_SparseStaticEmbedding'), 'tokenizer_config.json', { model_max_length: 512 });
+  });
+
+  it('that cuts no query is in order', async () => {
+    expect(await complaints(folder)).toEqual({ changesScores: false, checks: [] });
+  });
+
+  it('whose query table weighs special tokens has other scores there than here', async () => {
+    const weigh = (path: string, tensor: string, weight: number) =>
+      rewriteWeights(
+        join(folder, path),
+        () => true,
+        (name, values) => (name === tensor ? values.map((value) => value || weight) : values),
+      );
+    await weigh('query_0_SparseStaticEmbedding', 'weight', 3);
+    await rewriteWeights(
+      join(folder, 'document_0_Transformer'),
+      () => true,
+      (name, values) => (BIAS.test(name) ? values.map(() => 5) : values),
+    );
+    const { checks, changesScores } = await complaints(folder);
+    expect(changesScores).toBe(true);
+    expect(checks).toMatchObject([{ id: 'special-tokens', verdict: 'differs', effect: { numQueries: 14 } }]);
+  });
+
+  it('with two tokenizers is refused, and what the other one would do is measured', async () => {
+    changeJson(join(folder, 'query_0_SparseStaticEmbedding'), 'tokenizer.json', {
+      normalizer: { type: 'BertNormalizer', lowercase: false },
+    });
+    const { checks } = await complaints(folder);
+    expect(checks.map(({ id, verdict }) => [id, verdict])).toEqual([
+      ['model', 'broken'],
+      ['tokenizer-files', 'differs'],
+    ]);
+    expect(checks[1].effect?.numChangedScores).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,186 @@
+/**
+ * Checks of query weights: tokens that the table does not name, which some readers weigh 1 and others 0, and tables in
+ * the folder that say something else.
+ */
+import { join, relative } from 'node:path';
+import { readIfExists } from '../../files/index.ts';
+import { type IdfTable, noIdf, type Vocabulary } from '../../text/index.ts';
+import { weightsIn } from '../layouts/network-in.ts';
+import type { ModelFolder } from '../model-folder.ts';
+import { readIdf } from '../query-weights.ts';
+import { openTensorFile } from '../tensors/open-tensor-file.ts';
+import { effectOf, largest } from './effect.ts';
+import { encodedByNetwork } from './kept-special-tokens.ts';
+import { type CheckResult, differs, type Effect, notApplicable, ok } from './report.ts';
+import { problemOf, type Subject } from './subject.ts';
+
+/** Weights closer than this are the same: tables are printed in decimal. */
+const SAME_WEIGHT = 1e-6;
+
+type Finding = { readonly found: readonly string[]; readonly effect?: Effect | undefined; readonly fix?: string };
+
+/** Whether every reader gives every query token the same weight. */
+export async function checkQueryWeights(subject: Subject): Promise<CheckResult> {
+  const id = 'query-weights';
+  const { model } = subject;
+  if (model === undefined) return notApplicable(id, 'the model cannot be read');
+  const findings = [await checkOwn(subject, model), await checkOthers(subject, model)];
+  const found = findings.flatMap((finding) => finding.found);
+  const wrong = findings.filter(({ fix }) => fix !== undefined);
+  if (wrong.length === 0) return ok(id, ...found);
+  const effect = largest(wrong.map((finding) => finding.effect));
+  return differs(id, { found, effect, fix: wrong.map(({ fix }) => fix).join('; ') });
+}
+
+async function checkOwn(subject: Subject, model: ModelFolder): Promise<Finding> {
+  const { queryWeights, settings } = model;
+  const hasTable = queryWeights.kind === 'table' || queryWeights.kind === 'tensor';
+  if (!hasTable && settings.kind !== 'bow' && settings.queries === 'encoded') return await checkSiamese(subject);
+  switch (queryWeights.kind) {
+    case 'none':
+      return { found: ['every query token weighs 1'] };
+    case 'tensor':
+      return { found: [`${shown(model, queryWeights.path)} has a weight for each id`, ...negatives(model)] };
+    case 'default':
+      return await checkDefault(subject, model);
+    case 'table':
+      return await checkMissing(subject, model, queryWeights);
+    default:
+      return queryWeights satisfies never;
+  }
+}
+
+/** A folder without a table is read in one way here and in another elsewhere. */
+async function checkDefault(subject: Subject, { tokenizer, folder }: ModelFolder): Promise<Finding> {
+  return {
+    found: ['the folder has no query weights: lzero takes its embedded table, others weigh each token 1'],
+    effect: await subject.measure({ idf: noIdf(tokenizer.vocabulary) }),
+    fix: `make a model folder that says which: lzero model import ${folder} -o MODEL --idf FILE, or --idf none for 1`,
+  };
+}
+
+/** Queries that are meant to be encoded: looked up in a table they get other weights. */
+async function checkSiamese(subject: Subject): Promise<Finding> {
+  const siamese = await encodedByNetwork(subject, {});
+  return {
+    found: ['its queries are meant to be encoded by its network; lzero looks them up in a table unless told'],
+    effect: subject.encoded && siamese && effectOf(subject.encoded, siamese),
+    fix: 'encode queries with --query-model, or make a model folder with a table of its own',
+  };
+}
+
+type Table = { readonly path: string; readonly missing?: number };
+
+async function checkMissing(subject: Subject, model: ModelFolder, table: Table): Promise<Finding> {
+  const { vocabulary } = model.tokenizer;
+  const path = shown(model, table.path);
+  const named = namesOf((await readIfExists(table.path)) ?? '');
+  const ids = Array.from(vocabulary.tokens.keys()).filter(
+    (j) => !named.has(vocabulary.tokens[j]) && !vocabulary.specialIds.has(j),
+  );
+  if (ids.length === 0) return { found: [`${path} names every token of the vocabulary`, ...negatives(model)] };
+  const [here, there] = table.missing === 0 ? [0, 1] : [1, 0];
+  const values = model.idf.values.slice();
+  for (const j of ids) values[j] = there;
+  const first = JSON.stringify(vocabulary.tokens[ids[0]]);
+  return {
+    found: [
+      `${path} lacks ${ids.length} of ${vocabulary.size} tokens, the first ${first}: here they weigh ${here}, elsewhere ${there}`,
+      'the released models and lzero give a token without an entry 1, sentence-transformers gives it 0',
+      ...negatives(model),
+    ],
+    effect: await subject.measure({ idf: { values } }),
+    fix: `write the weight of every token into ${path}: lzero model import ${model.folder} -o MODEL does`,
+  };
+}
+
+/** Tokens of a table: keys of a JSON object, or what stands before the tab of each line. */
+function namesOf(text: string): ReadonlySet<string> {
+  if (text.trimStart().startsWith('{')) return new Set(Object.keys(JSON.parse(text)));
+  return new Set(text.split('\n').map((line) => line.slice(0, line.lastIndexOf('\t'))));
+}
+
+function negatives({ idf, tokenizer }: ModelFolder): string[] {
+  const { specialIds } = tokenizer.vocabulary;
+  const numNegative = idf.values.filter((weight, j) => weight < 0 && !specialIds.has(j)).length;
+  return numNegative === 0 ? [] : [`${numNegative} weights are below 0 and count as 0 (relu)`];
+}
+
+// ---- other tables in the same folder
+
+async function checkOthers(subject: Subject, model: ModelFolder): Promise<Finding> {
+  const found: string[] = [];
+  const effects: (Effect | undefined)[] = [];
+  for (const { path, table } of await otherTables(subject, model)) {
+    const difference = typeof table === 'string' ? table : weightDifference(model, { path, table });
+    if (difference === undefined) continue;
+    found.push(difference);
+    effects.push(typeof table === 'string' ? undefined : await subject.measure({ idf: table }));
+  }
+  if (found.length === 0) return { found };
+  return {
+    found,
+    effect: largest(effects),
+    fix: 'keep one table, the one that the model was made with, and delete the others',
+  };
+}
+
+const TABLES: ReadonlySet<string> = new Set(['idf.json', 'query_token_weights.txt']);
+
+type OtherTable = { readonly path: string; readonly table: IdfTable | string };
+
+/** Each table that is not the one in use: read, or why it cannot be. */
+async function otherTables({ folder, files }: Subject, model: ModelFolder): Promise<OtherTable[]> {
+  const { vocabulary } = model.tokenizer;
+  const used = 'path' in model.queryWeights ? model.queryWeights.path : '';
+  const tables: OtherTable[] = [];
+  const read = async (path: string, make: () => IdfTable | Promise<IdfTable>): Promise<void> => {
+    try {
+      tables.push({ path, table: await make() });
+    } catch (error) {
+      tables.push({ path, table: problemOf(error).message });
+    }
+  };
+  for (const file of files)
+    if (TABLES.has(file.name) && relative(join(folder, file.path), used) !== '')
+      await read(file.path, () => readIdf(join(folder, file.path), model.tokenizer));
+  for (const place of new Set(files.map((file) => file.place)))
+    if (
+      /SparseStaticEmbedding$/.test(place) &&
+      !used.startsWith(join(folder, place)) &&
+      (await weightsIn(join(folder, place)))
+    )
+      await read(place, () => staticWeights(join(folder, place), vocabulary));
+  return tables;
+}
+
+/** The weights of sentence-transformers' SparseStaticEmbedding. */
+async function staticWeights(folder: string, vocabulary: Vocabulary): Promise<IdfTable> {
+  const file = await openTensorFile(folder);
+  try {
+    const values = await file.readFloat32('weight');
+    return { values: values.slice(0, vocabulary.size) };
+  } finally {
+    await file.close();
+  }
+}
+
+/** In words, how many tokens a table weighs in another way; undefined where it is none. */
+export function weightDifference(
+  model: ModelFolder,
+  { path, table }: { readonly path: string; readonly table: IdfTable },
+): string | undefined {
+  const { vocabulary } = model.tokenizer;
+  const [here, there] = [model.idf.values, table.values].map((values) => values.map((weight) => Math.max(0, weight)));
+  const others = vocabulary.tokens.flatMap((_, j) =>
+    Math.abs(here[j] - (there[j] ?? Number.NaN)) <= SAME_WEIGHT || vocabulary.specialIds.has(j) ? [] : [j],
+  );
+  if (others.length === 0) return undefined;
+  const [j] = others;
+  const first = `${JSON.stringify(vocabulary.tokens[j])} ${there[j] ?? 'nothing'} there, ${here[j]} here`;
+  return `${path} weighs ${others.length} of ${vocabulary.size} tokens in another way; the first: ${first}`;
+}
+
+function shown({ folder }: ModelFolder, path: string): string {
+  return relative(folder, path) || path;
+}
