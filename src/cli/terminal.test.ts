@@ -64,6 +64,15 @@ describe('progress on a terminal', () => {
     expect(written.at(-1)).toBe(`${CLEAR}reading  10 lines  10.0/s`);
   });
 
+  it('tells bytes in the units that people read', () => {
+    const { progress, written, updateAfter } = setUp({ isTTY: true });
+    progress.start({ label: 'downloading', unit: 'bytes', total: 438_000_000 });
+    updateAfter(1000, 12_000_000);
+    expect(written.at(-1)).toMatch(/12\.0 MB of 438\.0 MB {2}12\.0 MB\/s {2}ETA 36s$/);
+    progress.stop();
+    expect(written.at(-1)).toBe('downloading: 12.0 MB of 438.0 MB in 1.0s, 12.0 MB/s\n');
+  });
+
   it.each([20, 40, 60, 80])('never fills a line of %i characters', (columns) => {
     const { progress, written, updateAfter } = setUp({ isTTY: true, columns });
     progress.start({ ...work, label: 'encoding a folder with a long name' });

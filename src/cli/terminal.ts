@@ -3,7 +3,7 @@
  * again in place; elsewhere a plain line every ten seconds. Stream and clock come in from outside.
  */
 import { type Logger, type Progress, RateMeter } from '../core/index.ts';
-import { formatCount, formatDuration, formatRate } from './format.ts';
+import { formatBytes, formatCount, formatDuration, formatRate } from './format.ts';
 
 /** The part of a stream that is written to. */
 export type TextStream = {
@@ -114,6 +114,10 @@ type Work = {
   readonly meter: RateMeter;
 };
 
+function rateOf(perSecond: number, { unit }: Work): string {
+  return unit === 'bytes' ? `${formatBytes(Math.round(perSecond))}/s` : formatRate(perSecond);
+}
+
 /** Progress on a terminal or, where there is none, as plain lines. `clock` gives milliseconds. */
 export class TerminalProgress implements Progress {
   readonly #terminal: Terminal;
@@ -159,11 +163,12 @@ export class TerminalProgress implements Progress {
     this.#terminal.clearStatus();
     if (this.#done === work.startDone && this.#done !== work.total) return;
     const seconds = (this.#clock() - work.startMs) / 1000;
-    const rate = seconds > 0 ? `, ${formatRate((this.#done - work.startDone) / seconds)}` : '';
+    const rate = seconds > 0 ? `, ${rateOf((this.#done - work.startDone) / seconds, work)}` : '';
     this.#terminal.printLine(`${work.label}: ${this.#doneOfTotal(work)} in ${formatDuration(seconds)}${rate}`);
   }
 
   #doneOfTotal({ total, unit }: Work): string {
+    if (unit === 'bytes') return [this.#done, ...(total === undefined ? [] : [total])].map(formatBytes).join(' of ');
     const ofTotal = total === undefined ? '' : `/${formatCount(total)}`;
     return `${formatCount(this.#done)}${ofTotal} ${unit}`;
   }
@@ -173,7 +178,7 @@ export class TerminalProgress implements Progress {
     const secondsLeft = work.total === undefined ? undefined : work.meter.secondsLeft(work.total);
     return [
       this.#doneOfTotal(work),
-      rate === undefined ? '' : formatRate(rate),
+      rate === undefined ? '' : rateOf(rate, work),
       secondsLeft === undefined ? '' : `ETA ${formatDuration(secondsLeft)}`,
     ]
       .filter((part) => part !== '')

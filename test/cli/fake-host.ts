@@ -6,8 +6,15 @@ import { type CommandMaker, runCli } from '../../src/cli/program.ts';
 /** How a command ended. */
 export type Outcome = { readonly exitCode: number; readonly stdout: string; readonly stderr: string };
 
-/** A host whose streams remember. `closed` is a stdout that nobody reads. */
-export function fakeHost({ closed = false, signal = new AbortController().signal } = {}) {
+/** What a command finds around it. `closed` is a stdout that nobody reads. */
+export type HostOptions = {
+  readonly closed?: boolean;
+  readonly signal?: AbortSignal;
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+/** A host whose streams remember. */
+export function fakeHost({ closed = false, signal = new AbortController().signal, env = {} }: HostOptions = {}) {
   const out: string[] = [];
   const err: string[] = [];
   const stdout = new Writable({
@@ -17,7 +24,7 @@ export function fakeHost({ closed = false, signal = new AbortController().signal
       done();
     },
   });
-  const host: Host = { stdout, stderr: { write: (text) => err.push(text) }, env: {}, clock: () => 0, signal };
+  const host: Host = { stdout, stderr: { write: (text) => err.push(text) }, env, clock: () => 0, signal };
   return { host, stdout: () => out.join(''), stderr: () => err.join('') };
 }
 
@@ -25,7 +32,7 @@ export function fakeHost({ closed = false, signal = new AbortController().signal
 export async function runCommands(
   commands: readonly CommandMaker[],
   argv: readonly string[],
-  options: Parameters<typeof fakeHost>[0] = {},
+  options: HostOptions = {},
 ): Promise<Outcome> {
   const { host, stdout, stderr } = fakeHost(options);
   const exitCode = await runCli(argv, [{ title: 'Commands:', commands }], host);

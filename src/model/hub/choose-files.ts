@@ -1,0 +1,140 @@
+/**
+ * Which files of a repository a model needs: what describes it, its tokenizer, its query weights, and its weights once.
+ * Repositories often hold the same weights for several frameworks. Knows names, not contents.
+ */
+import { z } from 'zod';
+import { CheckpointError, describeIssues, parseJson } from '../../core/index.ts';
+import { isInside } from './listing.ts';
+
+/** Files that describe a model, in any folder of it. */
+const DESCRIPTIONS: readonly RegExp[] = [
+  /^(?:lzero|config|modules|router_config|config_sentence_transformers|sentence_\w+_config)\.json$/,
+  /^(?:tokenizer|tokenizer_config|special_tokens_map|added_tokens)\.json$/,
+  /^vocab\.txt$/,
+  /^(?:idf\.json|query_token_weights\.txt)$/,
+];
+
+/** Weights of a folder, best first: of several one is fetched. */
+const WEIGHTS: readonly string[] = ['model.safetensors', 'pytorch_model.bin', 'model.onnx', 'onnx/model.onnx'];
+/** What follows the name of an ONNX file in that of its weights, where they are apart. */
+const ONNX_DATA: readonly string[] = ['_data', '.data'];
+
+/** A folder of a repository: '' or "1_SpladePooling". */
+type Folder = string;
+
+/** The folders of a model of several modules. */
+export type ModuleFolders = {
+  /** Of the modules, which may hold weights. */
+  readonly modules: readonly Folder[];
+  /** Of routers, which choose among modules and hold none. */
+  readonly routers: readonly Folder[];
+};
+
+/** What the files of a model say about others. */
+export type NamedFiles = {
+  /** Of modules.json, where there is one. */
+  readonly folders?: ModuleFolders | undefined;
+  /** The network, where lzero.json says which file it is. */
+  readonly network?: string | undefined;
+};
+
+/** The files of a model, out of those of its repository. */
+export function chooseFiles(paths: Iterable<string>, { folders, network }: NamedFiles = {}): string[] {
+  const all = new Set(paths);
+  const { modules, routers } = folders ?? { modules: [''], routers: [] };
+  const described = new Set(['', ...modules, ...routers]);
+  const descriptions = [...all].filter((path) => {
+    const { folder, file } = split(path);
+    return described.has(folder) && DESCRIPTIONS.some((known) => known.test(file));
+  });
+  const weights = network === undefined ? modules.flatMap((folder) => weightsIn(folder, all)) : withData(network, all);
+  if (weights.length === 0 && !isWithoutNetwork(all)) throw noWeights(all);
+  return [...descriptions, ...weights].sort();
+}
+
+function weightsIn(folder: Folder, all: ReadonlySet<string>): string[] {
+  const best = WEIGHTS.map((file) => join(folder, file)).find((path) => all.has(path));
+  return best === undefined ? [] : withData(best, all);
+}
+
+/** A file, where it is there, and what belongs to it. */
+function withData(path: string, all: ReadonlySet<string>): string[] {
+  const ends = path.endsWith('.onnx') ? ['', ...ONNX_DATA] : [''];
+  return ends.map((end) => `${path}${end}`).filter((name) => all.has(name));
+}
+
+/** A model of our own that only counts tokens. */
+function isWithoutNetwork(all: ReadonlySet<string>): boolean {
+  return all.has('lzero.json') && !all.has('config.json');
+}
+
+function noWeights(all: ReadonlySet<string>): CheckpointError {
+  const others = [...all].filter((path) => /\.(?:safetensors|bin|onnx|h5|msgpack|gguf|pt|pth|ckpt)$/.test(path));
+  const has = others.length > 0 ? `; there are ${others.slice(0, 5).join(', ')}` : '';
+  return new CheckpointError(`the repository has no weights that can be read${has}`, {
+    hint: `expected ${WEIGHTS.join(', ')}, or one of these in the folder of a module`,
+  });
+}
+
+// ---- what files say about others
+
+const modulesSchema = z.array(z.object({ path: z.string(), type: z.string() }));
+const routerSchema = z.object({ types: z.record(z.string(), z.string()) });
+
+const settingsSchema = z.object({ file: z.string().optional() });
+
+/** Reads a file of the repository; undefined where it has none of this path. */
+export type ReadRepositoryFile = (path: string) => Promise<string | undefined>;
+
+/** Reads the few files that name others. */
+export async function namedFiles(read: ReadRepositoryFile): Promise<NamedFiles> {
+  const settings = await read('lzero.json');
+  const network = settings === undefined ? undefined : parse(settings, settingsSchema, 'lzero.json').file;
+  return { network, folders: await moduleFolders(read) };
+}
+
+/**
+ * The folders that modules.json names, and those that the routers among them name; undefined without modules.json.
+ * sentence-transformers writes both.
+ */
+async function moduleFolders(read: ReadRepositoryFile): Promise<ModuleFolders | undefined> {
+  const text = await read('modules.json');
+  if (text === undefined) return undefined;
+  const modules: Folder[] = [];
+  const routers: Folder[] = [];
+  for (const { path, type } of parse(text, modulesSchema, 'modules.json')) {
+    const folder = checkFolder(path, 'modules.json');
+    const file = join(folder, 'router_config.json');
+    const router = /\.(?:Router|Asym)$/.test(type) ? await read(file) : undefined;
+    if (router === undefined) modules.push(folder);
+    else {
+      routers.push(folder);
+      const names = Object.keys(parse(router, routerSchema, file).types);
+      modules.push(...names.map((name) => checkFolder(join(folder, name), file)));
+    }
+  }
+  return { modules, routers };
+}
+
+function parse<T>(text: string, schema: z.ZodType<T>, file: string): T {
+  const fail = (problem: string, cause?: unknown): CheckpointError =>
+    new CheckpointError(`${file}: ${problem}`, { hint: 'the repository is not one of a model', cause });
+  const { data, error } = schema.safeParse(parseJson(text, fail));
+  if (error) throw fail(describeIssues(error.issues), error);
+  return data;
+}
+
+function checkFolder(path: string, file: string): Folder {
+  const folder = path.replace(/^\.?\/+|\/+$/g, '');
+  if (folder === '' || isInside(folder)) return folder;
+  throw new CheckpointError(`${file}: the module ${JSON.stringify(path)} is not inside of the model`);
+}
+
+function join(folder: Folder, file: string): string {
+  return folder === '' ? file : file === '' ? folder : `${folder}/${file}`;
+}
+
+function split(path: string): { readonly folder: Folder; readonly file: string } {
+  const at = path.lastIndexOf('/');
+  return { folder: path.slice(0, Math.max(0, at)), file: path.slice(at + 1) };
+}
