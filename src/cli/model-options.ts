@@ -6,14 +6,19 @@ import {
   type CheckpointOptions,
   loadModel,
   type Model,
+  PRECISIONS,
+  type Precision,
   parsePruneRule,
 } from '../model/index.ts';
 
 /** What a query needs of a model. */
 export type QueryModelOptions = Pick<ModelOptions, 'model' | 'idf'>;
 
-/** `--model` and, for checkpoints that have no lzero.json, what they leave open. */
-export type ModelOptions = { readonly model?: string } & RawCheckpointOptions;
+/** `--model`, how it is run and, for checkpoints that have no lzero.json, what they leave open. */
+export type ModelOptions = { readonly model?: string } & PrecisionOption & RawCheckpointOptions;
+
+/** `--precision` as commander gives it. */
+export type PrecisionOption = { readonly precision?: Precision };
 
 /** The options of a bare checkpoint as commander gives them. */
 export type RawCheckpointOptions = {
@@ -23,11 +28,18 @@ export type RawCheckpointOptions = {
   readonly idf?: string;
 };
 
-const BARE = 'for a checkpoint without lzero.json: ';
+/** Begins the help of options that a model folder of our own does not take. */
+export const BARE = 'for a checkpoint without lzero.json: ';
 
-/** Adds `--model` and the options of bare checkpoints. */
+/** Adds `--model`, `--precision` and the options of bare checkpoints. */
 export function addModelOptions(command: Command): Command {
-  return addCheckpointOptions(addModelOption(command), BARE);
+  return addCheckpointOptions(addPrecisionOption(addModelOption(command)), BARE);
+}
+
+/** Adds `--precision`. */
+export function addPrecisionOption(command: Command): Command {
+  const text = 'arithmetic of the network (default: int8 for quantised folders, else fp32)';
+  return command.addOption(new Option('--precision <type>', text).choices([...PRECISIONS]));
 }
 
 /** Adds `--model` and the one option of bare checkpoints that changes queries. */
@@ -38,7 +50,7 @@ export function addQueryModelOptions(command: Command): Command {
 function addModelOption(command: Command): Command {
   return command.option(
     '--model <folder>',
-    'model folder or Hugging Face checkpoint (default: the embedded bag of words)',
+    'model folder, Hugging Face checkpoint, or OWNER/NAME of a pulled model (default: the embedded bag of words)',
   );
 }
 
@@ -67,7 +79,7 @@ export function checkpointOptions({ activation, encodeLength, prune, idf }: RawC
 
 /** Loads the model that the options name. */
 export function modelFrom(options: ModelOptions): Promise<Model> {
-  return loadModel(options.model, checkpointOptions(options));
+  return loadModel(options.model, { ...checkpointOptions(options), precision: options.precision });
 }
 
 /** A number of at least 1 from the command line. */

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommands } from '../../test/cli/fake-host.ts';
 import { changeConfig, goldenFolder } from '../../test/golden/model/fixtures.ts';
+import { writeRouterFolder } from '../../test/lib/sparse-encoder-folder.ts';
 import { loadModel, openSafetensors, writeSafetensors } from '../model/index.ts';
 import { encodeCommand } from './encode.ts';
 import { modelCommand } from './model.ts';
@@ -244,6 +245,35 @@ describe('lzero model info', () => {
     const [a, b] = await Promise.all([output, other].map((path) => model('info', path, '--json')));
     expect(JSON.parse(a.stdout)).toMatchObject({ head: 'mlm', settings: { activation: 'relu' } });
     expect(JSON.parse(a.stdout).identity).not.toBe(JSON.parse(b.stdout).identity);
+  });
+});
+
+describe('lzero model info of other layouts', () => {
+  it('says what it understood of a sentence-transformers folder, and the sizes', async () => {
+    const source = join(folder, 'sparse-encoder');
+    await writeRouterFolder(source, '6');
+    const { stdout } = await model('info', source);
+    expect(stdout).toMatch(/^layout +sentence-transformers$/m);
+    expect(stdout).toMatch(/^idf +query_0_SparseStaticEmbedding.model\.safetensors$/m);
+    expect(stdout).toMatch(/^precision +fp32$/m);
+    expect(stdout).toMatch(/^sizeBytes +[\d.]+ kB$/m);
+    expect(stdout).toMatch(/^note +queries are looked up/m);
+    expect(JSON.parse((await model('info', source, '--json')).stdout)).toMatchObject({
+      layout: 'sentence-transformers',
+      settings: { activation: 'l0' },
+      architecture: 'bert',
+      dtype: 'F32',
+      notes: expect.arrayContaining([expect.stringContaining('SparseEncoder of sentence-transformers 6.2.0')]),
+    });
+  });
+
+  it('takes the options of a checkpoint that leaves settings open', async () => {
+    const { stdout } = await model('info', goldenFolder('tied'), '--idf', 'none', '--activation', 'l0-2', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      layout: 'transformers',
+      idfTable: 'none',
+      settings: { activation: 'l0-2' },
+    });
   });
 });
 

@@ -4,15 +4,23 @@ import { ConfigError, EngineError, silentLogger } from '../core/index.ts';
 import type { EncodedQuery, IdfTable, Tokenizer } from '../text/index.ts';
 import { encodeQuery } from '../text/index.ts';
 import { activate } from './activation.ts';
+import { EMBEDDED_MODEL } from './embedded-model.ts';
 import type { BatchEncoder, DocumentToEncode, EncodedDocument, EncodeOptions } from './encode.ts';
 import { encodeStream } from './encode.ts';
-import type { RunnerOptions } from './graph-runner.ts';
-import type { CheckpointOptions, ModelFolder } from './model-folder.ts';
-import { EMBEDDED_MODEL, modelIdentity, readModelFolder } from './model-folder.ts';
+import type { QueryTexts } from './encode-queries.ts';
+import { encodeQueries } from './encode-queries.ts';
+import { resolveModel } from './hub/resolve-model.ts';
+import type { Precision } from './int8/precision.ts';
+import { DEFAULT_PRECISION, PRECISIONS } from './int8/precision.ts';
+import type { CheckpointOptions } from './layouts/source-model.ts';
+import type { ModelFolder } from './model-folder.ts';
+import { modelIdentity, readModelFolder } from './model-folder.ts';
+import type { EncoderOptions } from './neural-encoder.ts';
 import { NeuralEncoder, streamEncoder } from './neural-encoder.ts';
+import { OnnxEncoder } from './onnx/onnx-encoder.ts';
 import type { PruneRule } from './prune.ts';
 import { prune } from './prune.ts';
-import type { BertSettings, ModelSettings } from './settings.ts';
+import type { BertSettings, ModelSettings, OnnxSettings } from './settings.ts';
 
 /**
  * Logits of trained sparse models stay below this: splade-tiny's largest on SciFact is 13.9. The larger this is, the coarser
@@ -22,17 +30,21 @@ import type { BertSettings, ModelSettings } from './settings.ts';
 const LARGE_LOGIT = 31;
 
 /** How to load a model. */
-export type LoadOptions = CheckpointOptions & RunnerOptions;
+export type LoadOptions = CheckpointOptions &
+  EncoderOptions & {
+    /** Folder of the cache that pulled models are in; that of the environment where left out. */
+    readonly cache?: string | undefined;
+  };
 
 /** An encoder of documents and queries. Close it when done: a transformer keeps an engine thread. */
 export class Model {
   readonly #folder: ModelFolder;
-  readonly #options: RunnerOptions;
-  #encoder: Promise<NeuralEncoder> | undefined;
+  readonly #options: EncoderOptions & { readonly name?: string | undefined };
+  #encoder: Promise<NeuralEncoder | OnnxEncoder> | undefined;
   #closed = false;
 
   /** Use `loadModel`. */
-  constructor(folder: ModelFolder, options: RunnerOptions = {}) {
+  constructor(folder: ModelFolder, options: EncoderOptions & { readonly name?: string | undefined } = {}) {
     this.#folder = folder;
     this.#options = options;
   }
@@ -42,14 +54,26 @@ export class Model {
     return this.#folder.settings;
   }
 
+  /** What the folder says, and which layout it has. */
+  get source(): ModelFolder {
+    return this.#folder;
+  }
+
   /** Folder the model was read from. */
   get folder(): string {
     return this.#folder.folder;
   }
 
-  /** What people call it: `default` for the embedded model, else the folder. */
+  /** What people call it: `default` for the embedded model, OWNER/NAME@COMMIT for a pulled one, else the folder. */
   get name(): string {
-    return this.folder === EMBEDDED_MODEL ? 'default' : this.folder;
+    return this.folder === EMBEDDED_MODEL ? 'default' : (this.#options.name ?? this.folder);
+  }
+
+  /** The arithmetic of its network: what the caller chose, else what the folder was made for. */
+  get precision(): Precision {
+    const { settings } = this.#folder;
+    const own = settings.kind === 'bert' ? settings.precision : undefined;
+    return this.#options.precision ?? own ?? DEFAULT_PRECISION;
   }
 
   /** Weights of documents are below this, all but a few: what an index with 8-bit weights covers. */
@@ -78,6 +102,11 @@ export class Model {
     options: EncodeOptions = {},
   ): AsyncGenerator<EncodedDocument> {
     return encodeStream(documents, this.#batchEncoder(options.logger), options);
+  }
+
+  /** Queries as the network sees them, in batches: for Siamese models. Inference-free ones need `encodeQuery` only. */
+  encodeQueries(texts: QueryTexts, options: EncodeOptions = {}): AsyncGenerator<EncodedQuery> {
+    return encodeQueries(this, texts, options);
   }
 
   /** sha256 of all that decides the vectors: indexes keep it and refuse vectors of another. */
@@ -109,11 +138,15 @@ export class Model {
   }
 
   /** The network, loaded when it is first needed. */
-  #openEncoder(settings: BertSettings): Promise<NeuralEncoder> {
+  #openEncoder(settings: BertSettings | OnnxSettings): Promise<NeuralEncoder | OnnxEncoder> {
     if (this.#closed) throw new EngineError('the model was closed', { hint: 'load it again with loadModel' });
-    const { folder, tokenizer } = this.#folder;
+    const { encoderFolder, tokenizer } = this.#folder;
     const { size: numTerms, specialIds: droppedTerms } = tokenizer.vocabulary;
-    this.#encoder ??= NeuralEncoder.open(folder, { ...settings, droppedTerms, numTerms }, this.#options);
+    const options = { ...this.#options, precision: this.precision };
+    this.#encoder ??=
+      settings.kind === 'onnx'
+        ? OnnxEncoder.open(encoderFolder, { ...settings, droppedTerms, numTerms }, options)
+        : NeuralEncoder.open(encoderFolder, { ...settings, droppedTerms, numTerms }, options);
     return this.#encoder;
   }
 }
@@ -139,12 +172,29 @@ function bagOfWords(ids: Int32Array, dropped: ReadonlySet<number>): SparseVector
 }
 
 /**
- * Loads a model folder, or a Hugging Face checkpoint folder with `options`; without a folder the embedded model. The
- * network itself is loaded when the first document is encoded.
+ * Loads a model folder, or a Hugging Face checkpoint folder with `options`; a model that was pulled also by its name,
+ * OWNER/NAME or OWNER/NAME@REVISION; without a folder the embedded model. The network itself is loaded when the first
+ * document is encoded.
  */
 export async function loadModel(folder: string = EMBEDDED_MODEL, options: LoadOptions = {}): Promise<Model> {
-  const { threads, ...checkpoint } = options;
+  const { threads, precision, cache, ...checkpoint } = options;
   if (threads !== undefined && !(Number.isInteger(threads) && threads > 0))
     throw new ConfigError(`threads is ${threads}, expected a whole number from 1`);
-  return new Model(await readModelFolder(folder, checkpoint), { threads });
+  if (precision !== undefined && !PRECISIONS.includes(precision))
+    throw new ConfigError(`precision is ${precision}, expected ${PRECISIONS.join(' or ')}`);
+  const found = await resolveModel(folder, cache);
+  const isPlain = found.folder === EMBEDDED_MODEL && Object.values(checkpoint).every((value) => value === undefined);
+  const model = isPlain ? await readEmbeddedModel() : await readModelFolder(found.folder, checkpoint);
+  return new Model(model, { threads, precision, name: found.name });
+}
+
+let embedded: Promise<ModelFolder> | undefined;
+
+/** The embedded model comes with the code, so it is read once. */
+function readEmbeddedModel(): Promise<ModelFolder> {
+  embedded ??= readModelFolder(EMBEDDED_MODEL).catch((error: unknown) => {
+    embedded = undefined;
+    throw error;
+  });
+  return embedded;
 }

@@ -18,7 +18,7 @@
  */
 import { ByteReader, ByteWriter, crc32, IdfError, TokenizerError } from '../core/index.ts';
 import { readTokens, writeTokens } from './front-coding.ts';
-import { requireSize } from './idf.ts';
+import { type IdfTable, requireSize } from './idf.ts';
 import type { QuerySide } from './query.ts';
 import { type Tokenizer, wordPieceTokenizer } from './tokenizer.ts';
 import { MAX_TOKENS, Vocabulary } from './vocabulary.ts';
@@ -42,6 +42,12 @@ const MAX_CODE = 255;
 const FLAG = { cleanText: 1, handleChineseChars: 2, stripAccents: 4, lowercase: 8, sorted: 16 } as const;
 const ALL_FLAGS = 31;
 
+/** What was encoded last of a table: many indexes may be made with one model, and sorting its vocabulary takes long. */
+const encoded = new WeakMap<
+  IdfTable,
+  { readonly tokenizer: Tokenizer; readonly numbering: Numbering; readonly bytes: Uint8Array }
+>();
+
 /**
  * Encodes a query side. Weights are rounded to 8 bits, negative ones to 0 (the query encoder's relu); encoding what was
  * decoded gives the same bytes.
@@ -52,7 +58,14 @@ export function encodeQuerySide(
   side: QuerySide,
   { numbering = 'vocabulary' }: { numbering?: Numbering } = {},
 ): Uint8Array {
-  const { tokenizer, idf } = side;
+  const known = encoded.get(side.idf);
+  if (known?.tokenizer === side.tokenizer && known.numbering === numbering) return known.bytes.slice();
+  const bytes = encodeAnew(side, numbering);
+  encoded.set(side.idf, { tokenizer: side.tokenizer, numbering, bytes });
+  return bytes.slice();
+}
+
+function encodeAnew({ tokenizer, idf }: QuerySide, numbering: Numbering): Uint8Array {
   requireSize(idf, tokenizer.vocabulary);
   const order = sortedOrder(tokenizer.vocabulary);
   const out = new ByteWriter();

@@ -78,6 +78,7 @@ describe('vocabularyFromIds', () => {
     ['a negative id', [['a', -1]], '["a"]: expected an id from 0'],
     ['a broken id', [['a', 0.5]], '["a"]: expected an id from 0'],
     ['an id that is text', [['a', '0']], '["a"]: expected an id from 0'],
+    ['an id that no text can be made of (found by fuzzing)', [['a', { toString: 1 }]], '["a"]: expected an id from 0'],
     ['an id beyond all vocabularies', [['a', 4e9]], '["a"]: expected an id from 0'],
   ] as const)('refuses %s', (_, entries, message) => {
     expect(() => vocabularyFromIds(entries, [], 'v')).toThrow(TokenizerError);

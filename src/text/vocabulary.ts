@@ -100,7 +100,7 @@ export function vocabularyFromIds(
   for (const [token, id] of entries) {
     if (typeof id !== 'number' || !Number.isInteger(id) || id < 0 || id >= MAX_TOKENS)
       throw new TokenizerError(
-        `${where}[${JSON.stringify(token)}]: expected an id from 0 to ${MAX_TOKENS - 1}, got ${String(id)}`,
+        `${where}[${JSON.stringify(token)}]: expected an id from 0 to ${MAX_TOKENS - 1}, got ${JSON.stringify(id)}`,
       );
     if (tokens[id] !== undefined && tokens[id] !== token)
       throw new TokenizerError(
