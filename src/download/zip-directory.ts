@@ -12,7 +12,7 @@ export type ZipSource = {
   readonly name: string;
   readonly sizeBytes: number;
   /** Bytes at a place, all of them or an error. */
-  readonly read: (offset: number, sizeBytes: number) => Promise<Buffer>;
+  readonly read: (offset: number, sizeBytes: number) => Promise<Uint8Array>;
   /** Makes the errors about it. */
   readonly makeError: ErrorMaker;
 };
@@ -54,7 +54,7 @@ export async function readZipDirectory(source: ZipSource): Promise<ZipEntry[]> {
   const { offset, sizeBytes, numEntries } = await findDirectory(source);
   if (offset + sizeBytes > archiveBytes || sizeBytes > MAX_DIRECTORY_BYTES)
     throw damaged(source, `a directory of ${sizeBytes} bytes at ${offset}, the file has ${archiveBytes}`);
-  const directory = await source.read(offset, sizeBytes);
+  const directory = await readBytes(source, offset, sizeBytes);
   const entries: ZipEntry[] = [];
   for (let at = 0; entries.length < numEntries; ) {
     const { entry, nextAt } = parseEntry(directory, at, source);
@@ -68,7 +68,7 @@ export async function readZipDirectory(source: ZipSource): Promise<ZipEntry[]> {
 /** Where the bytes of an entry begin: after its local header, whose name and extra field have lengths of their own. */
 export async function findZipContent(source: ZipSource, entry: ZipEntry): Promise<number> {
   if (entry.offset + LOCAL_BYTES > source.sizeBytes) throw damaged(source, `no header of ${entry.name}`);
-  const header = await source.read(entry.offset, LOCAL_BYTES);
+  const header = await readBytes(source, entry.offset, LOCAL_BYTES);
   if (header.readUInt32LE(0) !== LOCAL_SIGNATURE) throw damaged(source, `no header of ${entry.name}`);
   const start = entry.offset + LOCAL_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28);
   if (start + entry.packedBytes > source.sizeBytes) throw damaged(source, `${entry.name} reaches beyond the end`);
@@ -85,7 +85,7 @@ type DirectoryPlace = { readonly offset: number; readonly sizeBytes: number; rea
 async function findDirectory(source: ZipSource): Promise<DirectoryPlace> {
   const tailBytes = Math.min(source.sizeBytes, END_BYTES + MAX_COMMENT_BYTES);
   const tailAt = source.sizeBytes - tailBytes;
-  const tail = await source.read(tailAt, tailBytes);
+  const tail = await readBytes(source, tailAt, tailBytes);
   const at = findEnd(tail);
   if (at < 0) throw damaged(source, 'it has no end record; was it cut short?');
   const place = {
@@ -95,6 +95,12 @@ async function findDirectory(source: ZipSource): Promise<DirectoryPlace> {
   };
   const needs64 = place.numEntries === 0xffff || place.sizeBytes === IN_ZIP64 || place.offset === IN_ZIP64;
   return needs64 ? await findDirectory64(source, tailAt + at) : place;
+}
+
+/** What was read, with Buffer's way to get numbers out of it. */
+async function readBytes({ read }: ZipSource, offset: number, sizeBytes: number): Promise<Buffer> {
+  const { buffer, byteOffset, byteLength } = await read(offset, sizeBytes);
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 /** The end record is the last whose comment reaches exactly to the end of the file. */
@@ -107,11 +113,11 @@ function findEnd(tail: Buffer): number {
 
 async function findDirectory64(source: ZipSource, endOffset: number): Promise<DirectoryPlace> {
   if (endOffset < LOCATOR_BYTES) throw damaged(source, 'no zip64 locator');
-  const locator = await source.read(endOffset - LOCATOR_BYTES, LOCATOR_BYTES);
+  const locator = await readBytes(source, endOffset - LOCATOR_BYTES, LOCATOR_BYTES);
   if (locator.readUInt32LE(0) !== LOCATOR_SIGNATURE) throw damaged(source, 'no zip64 locator');
   const at = toNumber(locator.readBigUInt64LE(8), source);
   if (at + END64_BYTES > endOffset) throw damaged(source, 'the zip64 record reaches beyond its place');
-  const record = await source.read(at, END64_BYTES);
+  const record = await readBytes(source, at, END64_BYTES);
   if (record.readUInt32LE(0) !== END64_SIGNATURE) throw damaged(source, 'no zip64 record');
   return {
     numEntries: toNumber(record.readBigUInt64LE(32), source),
