@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatTestVectors, type TestVectors, testVectorsOf } from '../src/model/index.ts';
 import { changeJson } from './golden/check/fixtures.ts';
+import { pythonWith } from './lib/python.ts';
 
-const python = process.env.LZERO_PYTHON;
-const why = python ? '' : ' (skipped: LZERO_PYTHON does not name a Python with sentence-transformers)';
+const { python, why } = pythonWith('sentence_transformers');
 const ROOT = resolve(import.meta.dirname, '..');
 const run = promisify(execFile);
 

@@ -12,14 +12,14 @@ import { z } from 'zod';
 import { type ConvertOptions, convertModel, type LoadOptions, loadModel } from '../src/model/index.ts';
 import { encodeAll, golden, goldenFolder, needs, realWeights } from './golden/model/fixtures.ts';
 import { writeTiedHeadModel } from './lib/convert-models.ts';
+import { pythonWith } from './lib/python.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const MODELS = join(ROOT, 'test/golden/models');
 /** Python takes a while to start, once a group of tests. */
 const PATIENCE_MS = 600_000;
-const python = process.env.LZERO_PYTHON;
+const { python, why } = pythonWith('sentence_transformers', 'onnxruntime');
 const pythonOnnx = process.env.LZERO_PYTHON_ONNX;
-const why = python ? '' : ' (skipped: LZERO_PYTHON does not name a Python with sentence-transformers)';
 const whyOnnx = pythonOnnx ? '' : ' (skipped: LZERO_PYTHON_ONNX does not name a Python with optimum)';
 
 const vectors = z.array(z.record(z.string(), z.number()));

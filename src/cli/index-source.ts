@@ -184,7 +184,7 @@ async function* chunked(
 function chunkLimits({ chunk, overlap }: SourceOptions, { index, model }: SourceContext) {
   const tokenizer = model?.tokenizer ?? index.language.querySide?.tokenizer;
   const counting = tokenizer ? countingOf(tokenizer) : { countTokens: countWords, numSpecialTokens: 0 };
-  const reads = model?.settings.kind === 'bert' ? model.settings.encodeLength : DEFAULT_CHUNK_TOKENS;
+  const reads = model && 'encodeLength' in model.settings ? model.settings.encodeLength : DEFAULT_CHUNK_TOKENS;
   if (chunk === false) return { ...counting, maxTokens: Number.MAX_SAFE_INTEGER, overlapTokens: 0 };
   return { ...counting, maxTokens: typeof chunk === 'number' ? chunk : reads, overlapTokens: overlap };
 }

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sharedData } from '../../test/golden/text/fixtures.ts';
+import { pythonWith } from '../../test/lib/python.ts';
 import { Random } from '../core/index.ts';
 import { type Qrels, type Run, readQrels, readRun } from '../data/index.ts';
 import { type Evaluation, evaluateRun, mean } from './evaluate.ts';
@@ -63,8 +64,7 @@ describe('our metrics', () => {
   });
 });
 
-const python = process.env.LZERO_PYTHON;
-const why = python ? '' : ' (skipped: LZERO_PYTHON does not name a Python with pytrec_eval)';
+const { python, why } = pythonWith('pytrec_eval');
 
 /** Asks the oracle for many cases at once. */
 function ask(cases: readonly Case[]): Values[] {

@@ -4,9 +4,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pythonWith } from '../../../test/lib/python.ts';
 import { openTorchFile } from './torch-file.ts';
 
-const python = process.env.LZERO_PYTHON;
+const { python, why } = pythonWith('torch');
 const folder = mkdtempSync(join(tmpdir(), 'lzero-torch-real-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -67,7 +68,7 @@ async function readTensors(name: string): Promise<Expected['plain']> {
   }
 }
 
-describe.skipIf(!python)(`files that torch writes${python ? '' : ' (skipped: LZERO_PYTHON is not set)'}`, () => {
+describe.skipIf(!python)(`files that torch writes${why}`, () => {
   let expected: Expected;
   beforeAll(() => {
     const { status, stderr } = spawnSync(String(python), ['-c', SCRIPT, folder], { encoding: 'utf8' });
