@@ -6,6 +6,7 @@ export type { CheckOptions } from './check/check-model.ts';
 export { checkModel, NUM_CHECKS, testVectorsOf } from './check/check-model.ts';
 export type { CheckId, CheckReport, CheckResult, Effect, Verdict } from './check/report.ts';
 export { changesScores } from './check/report.ts';
+export type { Stoppable, SubjectOptions } from './check/subject.ts';
 export type { TestVectors } from './check/test-vectors.ts';
 export { formatTestVectors, parseTestVectors } from './check/test-vectors.ts';
 export type { CheckTexts } from './check/tricky-texts.ts';

@@ -26,5 +26,6 @@ export type TensorFile = {
   readFloat32(name: string, memory?: ReusedMemory): Promise<Float32Array<ArrayBuffer>>;
   /** The bytes of one tensor, of any type, little-endian and row by row. */
   readBytes(name: string): Promise<ArrayBuffer>;
+  /** Closes the file. */
   close(): Promise<void>;
 };
