@@ -7,7 +7,7 @@ import type { CliContext } from './context.ts';
 import { reportIndexJob, runIndexJob } from './index-job.ts';
 import { addSourceOptions, EMBEDDED_MODEL, modelOf, UNNAMED_VECTORS, withIndex } from './index-options.ts';
 import { checkSource, openSource, type SourceOptions } from './index-source.ts';
-import { addModelOptions, type ModelOptions, modelFrom } from './model-options.ts';
+import { addModelOptions, checkpointOptions, type ModelOptions, modelFrom } from './model-options.ts';
 import { withExamples } from './program.ts';
 
 type AddCommandOptions = ModelOptions & SourceOptions;
@@ -53,7 +53,8 @@ async function modelFor(folder: string, options: AddCommandOptions): Promise<Mod
   if (options.model === EMBEDDED_MODEL) return await loadModel();
   if (options.model !== undefined) return await modelFrom(options);
   return await withIndex(folder, { mode: 'lean' }, async (index) => {
-    if (options.vectors === undefined) return await modelOf(index, options.precision);
+    if (options.vectors === undefined)
+      return await modelOf(index, { ...checkpointOptions(options), precision: options.precision });
     refuseUnnamed(index);
     return undefined;
   });

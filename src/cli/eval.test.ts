@@ -89,6 +89,14 @@ describe('lzero eval', () => {
     expect(page).toMatch(/"token":"bm25","queryWeight":0\.7/);
   });
 
+  it('warns of an index that has nothing to do with the collection', async () => {
+    const documents = scratch.writeLines('other.jsonl', [{ _id: 'x', text: 'bread' }]);
+    const other = scratch.path('other.index');
+    await lzero('index', documents, '-o', other, '--bm25');
+    const { exitCode, stderr } = await lzero('eval', 'everyday', '--system', `index:${other}`);
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('finds no judged document of everyday')]);
+  });
+
   it('drops the document of the query where asked', async () => {
     const collection = tinyCollection();
     const ndcg = async (...argv: string[]): Promise<number> =>

@@ -205,6 +205,7 @@ async function measureSystems(
       dropIdenticalIds,
     }),
   }));
+  for (const { system, run } of runs) warnOfStranger(context, system, { run, collection });
   const texts = options.html === undefined ? undefined : await textsOf(collection, runs);
   const details: QueryDetail[] = [];
   if (texts) {
@@ -218,6 +219,18 @@ async function measureSystems(
     systems: evaluated,
     details,
   };
+}
+
+/** A run or an index of another collection has no judged document: its zeros say nothing. */
+function warnOfStranger(
+  { logger }: CliContext,
+  { name }: System,
+  { run, collection: { qrels, name: collection } }: { readonly run: Run; readonly collection: Collection },
+): void {
+  const isJudged = (queryId: string): boolean =>
+    run.get(queryId)?.some(({ id }) => qrels.get(queryId)?.has(id)) ?? false;
+  if ([...qrels.keys()].some(isJudged)) return;
+  logger.warn(`${name} finds no judged document of ${collection} for any query: is it of another collection?`);
 }
 
 type Asked = { readonly system: System; readonly k: number; readonly store: RunStore | undefined };

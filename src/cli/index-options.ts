@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { errorCode, IndexStateError, isJsonObject, parseJson, UsageError } from '../core/index.ts';
 import { type Index, type IndexOptions, openIndex } from '../engines/index.ts';
-import { loadModel, type Model, type Precision } from '../model/index.ts';
+import { type LoadOptions, loadModel, type Model } from '../model/index.ts';
 import type { FieldSchema, Filter } from '../search/index.ts';
 import { positiveInteger } from './model-options.ts';
 
@@ -82,16 +82,16 @@ export const UNNAMED_VECTORS = { identity: 'vectors', name: 'vectors' };
 export const EMBEDDED_MODEL = 'default';
 
 /** The model that an index was made with, loaded from where it was then; undefined where it needs none. */
-export async function modelOf(index: Index, precision?: Precision): Promise<Model | undefined> {
+export async function modelOf(index: Index, options: LoadOptions = {}): Promise<Model | undefined> {
   const { model } = index.settings;
   if (!model) return undefined;
-  if (model.name === EMBEDDED_MODEL) return await loadModel();
+  if (model.name === EMBEDDED_MODEL) return await loadModel(undefined, options);
   if (model.identity === UNNAMED_VECTORS.identity)
     throw new IndexStateError(`${index.folder} holds vectors of a model that it does not know`, {
       hint: 'encode the documents with that model (lzero encode), and add them with --vectors',
     });
   try {
-    return await loadModel(model.name, { precision });
+    return await loadModel(model.name, options);
   } catch (cause) {
     if (errorCode(cause) === '') throw cause;
     throw new IndexStateError(`the model of ${index.folder} is not at ${model.name} any more`, {

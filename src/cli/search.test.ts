@@ -134,6 +134,17 @@ describe('lzero search, of many queries', () => {
     );
   });
 
+  it('knows JSON lines by the first of them, whatever the file is called', async () => {
+    const records = [
+      { _id: 'q-x', text: texts[0].text },
+      { _id: 'q-y', vector: { cat: 1 } },
+    ];
+    const json = await lzero('search', index, '--queries', scratch.writeLines('queries.txt', records), '-k', '1');
+    expect(json.stdout.match(/^\S+/gm)).toEqual(['q-x', 'q-y']);
+    const text = await lzero('search', index, '--queries', scratch.write('plain.txt', 'cat\n{ sofa\n'), '-k', '1');
+    expect(text.stdout.match(/^\S+/gm)).toEqual(['1', '2']);
+  });
+
   it('writes a TREC run, the same on one thread and on two', async () => {
     const { exitCode, stdout, stderr } = await lzero('search', index, '--queries', queries, '-k', '5', '--tag', 'mine');
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining('answered 20 queries')]);

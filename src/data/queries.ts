@@ -26,7 +26,8 @@ export type QueryOptions = ReadOptions & {
  *     a folder                          its queries.jsonl or queries.jsonl.gz (BEIR)
  *     .jsonl, .ndjson (also .gz)        {"_id", "text"} a line, or {"_id", "vector": {token: weight}}
  *     .tsv (also .gz)                   id ⇥ text
- *     any other file, and -             one query a line; its id is the number of its line
+ *     any other file, and -             the same JSON lines where the first is one, else one query a line, whose id is
+ *                                       the number of its line
  *
  * Queries of white space only are left out and counted as empty (of plain text they are blank lines: passed over).
  */
@@ -37,7 +38,18 @@ export function readQueries(input: string, options: QueryOptions = {}): Records<
 async function findQueries(input: string, format?: LineFormat): Promise<RecordSource<Query>> {
   const found = await findInputFile(input, 'queries.jsonl');
   const isEmpty = ({ text, vector }: Query): boolean => isBlank(text) && vector === undefined;
-  return { file: found.file, parse: PARSERS[format ?? found.format ?? 'text'], isEmpty };
+  const known = format ?? (found.format === 'text' ? undefined : found.format);
+  return { file: found.file, parse: known ? PARSERS[known] : parserByFirstLine(), isEmpty };
+}
+
+/** Text, unless the first line is a JSON query: read as text, it would give answers that nobody asked for. */
+function parserByFirstLine(): RecordSource<Query>['parse'] {
+  let chosen: RecordSource<Query>['parse'] | undefined;
+  return (line, lineNumber) => {
+    const isJson = (): boolean => line.trimStart().startsWith('{') && !(parseJsonQuery(line) instanceof BadLine);
+    chosen ??= PARSERS[isJson() ? 'jsonl' : 'text'];
+    return chosen(line, lineNumber);
+  };
 }
 
 const PARSERS: Readonly<Record<LineFormat, RecordSource<Query>['parse']>> = {

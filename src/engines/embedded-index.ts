@@ -2,6 +2,7 @@
  * The embedded index as an engine: the store on disk, a query language, and, for adding, a model. Searching needs no
  * model. One object reads and writes; the writer's lock is taken by the first change and held until `close`.
  */
+import { resolve } from 'node:path';
 import { IndexStateError, LzeroError, messageOf, type SparseVector, UsageError } from '../core/index.ts';
 import { loadModel, type Model } from '../model/index.ts';
 import {
@@ -133,7 +134,7 @@ export async function openIndex(folder: string, options: IndexOptions = {}): Pro
 async function settingsOf(options: CreateIndexOptions, model: Model | undefined): Promise<StoreSettings> {
   const common = { fields: parseFieldSchema(options.fields ?? {}), storeVectors: options.storeVectors ?? false };
   if (!model) return { ...common, kind: 'bm25', model: null, scale: null, bm25: bm25Settings(options) };
-  const identity = options.vectorsOf ?? { identity: await model.identity(), name: model.name };
+  const identity = options.vectorsOf ?? { identity: await model.identity(), name: storedName(model) };
   const scale = (options.maxWeight ?? model.maxWeight) / MAX_CODE;
   return { ...common, kind: 'sparse', model: identity, scale, bm25: null };
 }
@@ -463,12 +464,25 @@ function shownOf(stored: StoredDocument | undefined): Partial<Hit> {
   return shown;
 }
 
+/** What an index calls its model: a folder by its whole path, so that it is found from anywhere. */
+function storedName({ name, folder }: Model): string {
+  return name === folder ? resolve(folder) : name;
+}
+
 /** The one place where vectors of different models are kept apart. */
 async function refuseOtherModel(folder: string, settings: StoreSettings, options: IndexOptions): Promise<void> {
   const { model, vectorsOf } = options;
-  const given = [...(model ? [{ identity: await model.identity(), name: model.name }] : []), vectorsOf ?? []].flat();
+  const named = model && { identity: await model.identity(), name: storedName(model) };
+  const given = [named ?? [], vectorsOf ?? []].flat();
   const other = given.find(({ identity }) => identity !== settings.model?.identity);
   if (!other) return;
+  if (other.name === settings.model?.name)
+    throw new IndexStateError(
+      `${folder} was made with ${other.name}, but read in another way, or it has changed since`,
+      {
+        hint: 'give the options that it was made with (--encode-length, --activation, --prune, --idf); lzero model import fixes them in a folder',
+      },
+    );
   const made = settings.model ? `with the model ${settings.model.name}` : 'for BM25, without a model';
   throw new IndexStateError(`${folder} was made ${made}; ${other.name} is another`, {
     hint: 'vectors of different models cannot be compared: use the same model, or build another index',
