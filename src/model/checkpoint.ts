@@ -92,6 +92,11 @@ export class Checkpoint {
     return this.#file.path;
   }
 
+  /** How that file is written. */
+  get weightsFormat(): TensorFile['format'] {
+    return this.#file.format;
+  }
+
   /** Type, shape and place of a tensor. */
   entry(name: string): StoredTensor {
     const stored = this.#namesInFile.get(name);

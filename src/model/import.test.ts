@@ -6,6 +6,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -105,6 +106,22 @@ describe('a model imported from another layout', () => {
     await file.close();
     expect([file.tensors.size > 20, others]).toEqual([true, []]);
   });
+
+  it.skipIf(process.platform === 'win32')(
+    'from a cache whose pytorch_model.bin is a link is safetensors all the same',
+    async () => {
+      const source = join(import.meta.dirname, '../../test/golden/models/bert-bin');
+      const cache = join(folder, 'cache');
+      mkdirSync(cache);
+      writeFileSync(join(folder, 'checksum'), readFileSync(join(source, 'pytorch_model.bin')));
+      for (const name of readdirSync(source))
+        symlinkSync(name === 'pytorch_model.bin' ? join(folder, 'checksum') : join(source, name), join(cache, name));
+      await importModel({ source: cache, output: output(), idf: 'none' });
+      const file = await openSafetensors(join(output(), 'model.safetensors'));
+      await file.close();
+      expect(file.tensors.size).toBeGreaterThan(20);
+    },
+  );
 
   it('keeps 8-bit codes where they are copied, and says no more of them where they become floats', async () => {
     await importModel({ source: goldenFolder('tied'), output: source(), idf: 'none' });

@@ -139,7 +139,7 @@ async function fillNetwork(folder: string, source: ModelFolder, options: ImportO
   try {
     const { added, ...network } = await headOf(checkpoint, source, options);
     const { dtype } = options;
-    const isCopied = added.length === 0 && dtype === undefined && !checkpoint.weightsPath.endsWith('.bin');
+    const isCopied = added.length === 0 && dtype === undefined && checkpoint.weightsFormat === 'safetensors';
     if (isCopied) await copyContent(checkpoint.weightsPath, join(folder, WEIGHTS_FILE));
     else await writeWeights(join(folder, WEIGHTS_FILE), checkpoint, { added, dtype });
     return { ...network, isCopied };

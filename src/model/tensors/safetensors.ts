@@ -21,6 +21,7 @@ import { namedTensor, openWeights, type WeightsFile } from './weights-file.ts';
 export class SafetensorsFile implements SafetensorsHeader, TensorFile {
   /** The file, as it was given. */
   readonly path: string;
+  readonly format = 'safetensors';
   readonly tensors: ReadonlyMap<string, PlacedTensor>;
   readonly metadata: Readonly<Record<string, string>>;
   readonly dataStart: number;

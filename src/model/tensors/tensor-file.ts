@@ -15,8 +15,9 @@ export type StoredTensor = {
 
 /** An open file of weights. Close it when done. */
 export type TensorFile = {
-  /** The file itself, links followed. */
+  /** The file itself, links followed; its name may tell nothing: a hub's cache calls files by their checksums. */
   readonly path: string;
+  readonly format: 'safetensors' | 'torch';
   readonly tensors: ReadonlyMap<string, StoredTensor>;
   /**
    * The values of one tensor; F16, BF16 and F64 are converted. Refuses other types, NaN and Inf.

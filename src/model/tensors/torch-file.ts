@@ -20,6 +20,7 @@ type TensorOfTorch = StoredTensor & { readonly view: TorchTensor; readonly stora
 /** An open file of torch.save. Close it when done. */
 class TorchFile implements TensorFile {
   readonly path: string;
+  readonly format = 'torch';
   readonly tensors: ReadonlyMap<string, TensorOfTorch>;
   readonly #file: WeightsFile;
   readonly #isBigEndian: boolean;
