@@ -245,3 +245,10 @@ function* norm(name: string, size: number): Generator<[string, number[]]> {
   yield [`${name}.weight`, [size]];
   yield [`${name}.bias`, [size]];
 }
+
+/** The error for an encoder without a head; `how` is what comes before the options that make one. */
+export function missingHead(folder: string, how: string): CheckpointError {
+  return new CheckpointError(`${folder}: the checkpoint has no MLM head, so it gives no weights for terms`, {
+    hint: `make one from its word embeddings: ${how} --head tied --calibrate INPUT`,
+  });
+}

@@ -4,8 +4,8 @@
  * written is layouts/write-*.ts's.
  */
 import { basename, resolve } from 'node:path';
-import { CheckpointError, ConfigError } from '../core/index.ts';
-import { Checkpoint } from './checkpoint.ts';
+import { ConfigError } from '../core/index.ts';
+import { Checkpoint, missingHead } from './checkpoint.ts';
 import { makeFolder } from './folder-output.ts';
 import { resolveModel } from './hub/resolve-model.ts';
 import { importModel } from './import.ts';
@@ -111,11 +111,7 @@ type Plan = { readonly to: ForeignLayout; readonly backend: Backend };
 type PlanOptions = Pick<ForeignOptions, 'to' | 'backend'> & { readonly precision: Precision };
 
 function planOf({ folder, head }: Checkpoint, { to, backend, precision }: PlanOptions): Plan {
-  if (head === 'none') {
-    throw new CheckpointError(`${folder}: the checkpoint has no MLM head, so it gives no weights for terms`, {
-      hint: 'make one from its word embeddings: lzero model import SOURCE -o MODEL --head tied --calibrate INPUT',
-    });
-  }
+  if (head === 'none') throw missingHead(folder, 'lzero model import SOURCE -o MODEL');
   if (backend !== undefined && to !== 'sentence-transformers') {
     throw new ConfigError(`the layout ${to} has no choice of backend`, { hint: 'leave out --backend' });
   }

@@ -10,7 +10,7 @@ import type { Tokenizer } from '../text/index.ts';
 import { formatIdf } from '../text/index.ts';
 import { modelCard } from './card.ts';
 import type { Head } from './checkpoint.ts';
-import { Checkpoint, WEIGHTS_FILE } from './checkpoint.ts';
+import { Checkpoint, missingHead, WEIGHTS_FILE } from './checkpoint.ts';
 import { copyContent, copyFiles, makeFolder } from './folder-output.ts';
 import type { TokenIds } from './graph-runner.ts';
 import { resolveModel } from './hub/resolve-model.ts';
@@ -162,9 +162,7 @@ async function headOf(
 ): Promise<HeadReport> {
   if (head !== 'tied') {
     if (checkpoint.head !== 'none') return { head: checkpoint.head, added: [] };
-    throw new CheckpointError(`${source}: the checkpoint has no MLM head, so it gives no weights for terms`, {
-      hint: 'make one from its word embeddings: add --head tied --calibrate INPUT',
-    });
+    throw missingHead(source, 'add');
   }
   if (checkpoint.head === 'mlm') {
     throw new CheckpointError(`${source}: the checkpoint has an MLM head of its own; a tied head would hide it`, {

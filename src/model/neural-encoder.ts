@@ -1,11 +1,11 @@
 /** Documents to term weights by a transformer: the batch side. Sorting, order and streaming are encode.ts's. */
 import type { SparseVector } from '../core/index.ts';
-import { assert, CheckpointError, EngineError } from '../core/index.ts';
+import { assert, EngineError } from '../core/index.ts';
 import type { GraphBuilder, Tensor } from '../graph/index.ts';
 import type { ModelInput } from '../text/index.ts';
 import type { Activation } from './activation.ts';
 import { activate } from './activation.ts';
-import { Checkpoint } from './checkpoint.ts';
+import { Checkpoint, missingHead } from './checkpoint.ts';
 import type { ParameterSource } from './document-graph.ts';
 import { documentGraph, integerDocumentGraph } from './document-graph.ts';
 import type { BatchEncoder } from './encode.ts';
@@ -79,7 +79,7 @@ export class NeuralEncoder {
   ): Promise<NeuralEncoder> {
     const checkpoint = await Checkpoint.open(folder);
     try {
-      if (checkpoint.head === 'none') throw missingHead(folder);
+      if (checkpoint.head === 'none') throw missingHead(folder, `lzero model import ${folder} -o MODEL`);
       const network = precision === 'int8' ? integerNetwork(checkpoint) : floatNetwork(checkpoint);
       const runner = await load(checkpoint, network, options);
       return new NeuralEncoder(checkpoint, runner, { ...rules, precision });
@@ -221,11 +221,5 @@ async function load(checkpoint: Checkpoint, network: Network, options: RunnerOpt
 function overflow(folder: string): EngineError {
   return new EngineError(`${folder}: the network gave numbers that are not finite`, {
     hint: 'the checkpoint has diverged or is not the model that its config.json describes',
-  });
-}
-
-function missingHead(folder: string): CheckpointError {
-  return new CheckpointError(`${folder}: the checkpoint has no MLM head, so it gives no weights for terms`, {
-    hint: `make one from its word embeddings: lzero model import ${folder} -o MODEL --head tied --calibrate INPUT`,
   });
 }

@@ -1,6 +1,7 @@
 /** Checks of settings that others may have in another way: the activation, and the border of pruning. */
 import type { SparseVector } from '../../core/index.ts';
-import type { Activation } from '../activation.ts';
+import { ACTIVATIONS, type Activation } from '../activation.ts';
+import { POOLING_ACTIVATIONS } from '../layouts/st-config.ts';
 import type { PruneRule } from '../prune.ts';
 import type { ModelSettings } from '../settings.ts';
 import { objectsNamed } from './description-files.ts';
@@ -9,9 +10,6 @@ import { broken, type CheckResult, differs, type Effect, notApplicable, ok } fro
 import type { Subject } from './subject.ts';
 
 // ---- activation
-
-/** What sentence-transformers' SpladePooling calls our activations. */
-const SPLADE_POOLING: Readonly<Record<string, Activation>> = { relu: 'relu', log1p_relu: 'l0' };
 
 type NetworkSettings = Exclude<ModelSettings, { kind: 'bow' }>;
 
@@ -60,7 +58,7 @@ function activationsOf({ files }: Subject): { statements: Statement[]; problems:
   for (const { path, json } of objectsNamed(files, 'config.json')) {
     if (!('pooling_strategy' in json)) continue;
     const { pooling_strategy: pooling, activation_function: name = 'relu' } = json;
-    const activation = SPLADE_POOLING[String(name)];
+    const activation = POOLING_ACTIVATIONS[String(name)];
     if (pooling !== 'max') problems.push(`${path}: pooling_strategy is ${JSON.stringify(pooling)}, expected "max"`);
     if (activation === undefined) problems.push(`${path}: activation_function is ${JSON.stringify(name)}`);
     else statements.push({ where: path, activation });
@@ -69,7 +67,7 @@ function activationsOf({ files }: Subject): { statements: Statement[]; problems:
 }
 
 function isActivation(value: unknown): value is Activation {
-  return value === 'relu' || value === 'l0' || value === 'l0-2' || value === 'l0-3';
+  return ACTIVATIONS.some((name) => name === value);
 }
 
 // ---- pruning

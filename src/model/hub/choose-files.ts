@@ -4,6 +4,8 @@
  */
 import { z } from 'zod';
 import { CheckpointError, describeIssues, parseJson } from '../../core/index.ts';
+import { GRAPHS } from '../layouts/network-in.ts';
+import { WEIGHT_FILE_NAMES } from '../tensors/open-tensor-file.ts';
 import { isInside } from './listing.ts';
 
 /** Files that describe a model, in any folder of it. */
@@ -15,7 +17,7 @@ const DESCRIPTIONS: readonly RegExp[] = [
 ];
 
 /** Weights of a folder, best first: of several one is fetched. */
-const WEIGHTS: readonly string[] = ['model.safetensors', 'pytorch_model.bin', 'model.onnx', 'onnx/model.onnx'];
+const WEIGHTS: readonly string[] = [...WEIGHT_FILE_NAMES, ...GRAPHS];
 /** What follows the name of an ONNX file in that of its weights, where they are apart. */
 const ONNX_DATA: readonly string[] = ['_data', '.data'];
 

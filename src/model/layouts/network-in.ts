@@ -7,15 +7,14 @@ import { exists } from '../../files/index.ts';
 import { parseBertConfig } from '../bert-config.ts';
 import { readOnnxInterface } from '../onnx/onnx-interface.ts';
 import type { OnnxSettings } from '../settings.ts';
+import { WEIGHT_FILE_NAMES } from '../tensors/open-tensor-file.ts';
 import { readJsonIfThere, readSmallFile } from './module-files.ts';
 
 /** A network that we run ourselves, or one that is run as it is. */
 export type NetworkKind = { readonly kind: 'bert' } | Pick<OnnxSettings, 'kind' | 'file' | 'output'>;
 
-/** Files that hold weights, in the order in which they are looked for (tensors/open-tensor-file.ts). */
-const WEIGHTS = ['model.safetensors', 'pytorch_model.bin'];
 /** Where exporters put a graph. */
-const GRAPHS = ['model.onnx', 'onnx/model.onnx'];
+export const GRAPHS = ['model.onnx', 'onnx/model.onnx'];
 /** The output of graphs that have the activation inside. */
 const WEIGHTS_OUTPUT = 'sparse_weights';
 
@@ -31,7 +30,7 @@ export async function networkIn(folder: string): Promise<NetworkKind> {
 
 /** The file of weights in a folder; undefined where there is none. */
 export async function weightsIn(folder: string): Promise<string | undefined> {
-  for (const name of WEIGHTS) if (await exists(join(folder, name))) return join(folder, name);
+  for (const name of WEIGHT_FILE_NAMES) if (await exists(join(folder, name))) return join(folder, name);
   return undefined;
 }
 

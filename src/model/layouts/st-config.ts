@@ -113,8 +113,8 @@ async function transformerConfig(folder: string): Promise<TransformerConfig> {
   return { path: join(folder, TRANSFORMER_FILES[0]), config: {} };
 }
 
-/** Our names for what is applied to the pooled logits; log(1 + ·) always comes last. */
-const ACTIVATIONS: Readonly<Record<string, Activation>> = { relu: 'relu', log1p_relu: 'l0' };
+/** SpladePooling's names for our activations: what is applied to the pooled logits; log(1 + ·) always comes last. */
+export const POOLING_ACTIVATIONS: Readonly<Record<string, Activation>> = { relu: 'relu', log1p_relu: 'l0' };
 
 const poolingSchema = z.strictObject({
   pooling_strategy: z.string().default('max'),
@@ -129,9 +129,12 @@ export async function readStPooling({ folder }: Module): Promise<Said<Activation
   const path = join(folder, MODULE_FILE);
   const { pooling_strategy: strategy, activation_function: name } = await readJsonFile(path, poolingSchema);
   if (strategy !== 'max') throw unsupported(`${path}: pooling_strategy`, `expected "max", got "${strategy}"`);
-  const value = Object.hasOwn(ACTIVATIONS, name) ? ACTIVATIONS[name] : undefined;
+  const value = Object.hasOwn(POOLING_ACTIVATIONS, name) ? POOLING_ACTIVATIONS[name] : undefined;
   if (value !== undefined) return { value, where: `${path}: activation_function` };
-  throw unsupported(`${path}: activation_function`, `expected ${Object.keys(ACTIVATIONS).join(' or ')}, got "${name}"`);
+  throw unsupported(
+    `${path}: activation_function`,
+    `expected ${Object.keys(POOLING_ACTIVATIONS).join(' or ')}, got "${name}"`,
+  );
 }
 
 const embeddingSchema = z.strictObject({ frozen: z.boolean().optional(), path: z.string().min(1).optional() });

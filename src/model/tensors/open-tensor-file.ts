@@ -14,6 +14,9 @@ const WEIGHT_FILES: readonly (readonly [name: string, open: Opener])[] = [
   ['pytorch_model.bin', openTorchFile],
 ];
 
+/** Their names, in this order. */
+export const WEIGHT_FILE_NAMES: readonly string[] = WEIGHT_FILES.map(([name]) => name);
+
 /** Names in a message about a folder without weights. */
 const MAX_NAMES = 12;
 
