@@ -82,8 +82,12 @@ export class CrashBench {
 
   async #runAndKill(): Promise<Line[]> {
     const args = ['--import', 'tsx', WRITER, this.#folder, String(this.#random.uint32()), String(this.#version)];
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     const lines: Line[] = [];
+    let errors = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      errors += text;
+    });
     const output = createInterface({ input: child.stdout });
     output.on('line', (text) => {
       const parsed = parseLine(text);
@@ -95,7 +99,7 @@ export class CrashBench {
     await Promise.race([setTimeout(this.#random.below(1200)), ended]);
     child.kill('SIGKILL');
     const [code, signal] = await ended;
-    if (signal !== 'SIGKILL') throw new Error(`the writer ended by itself, with code ${code}`);
+    if (signal !== 'SIGKILL') throw new Error(`the writer ended by itself, with ${code ?? signal}: ${errors}`);
     return lines;
   }
 

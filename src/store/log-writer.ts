@@ -86,8 +86,8 @@ export class LogWriter {
 
   /** Closes and removes a log whose records a commit holds: whoever still waits has got what he waits for. */
   async retire(): Promise<void> {
+    this.#durable = this.#end; // first: nobody begins another sync once that which is under way has ended
     await this.#syncing?.catch(() => {});
-    this.#durable = this.#end;
     this.#closeFile();
     removeQuietly(this.#path);
   }

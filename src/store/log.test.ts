@@ -165,6 +165,16 @@ describe('a log', () => {
     expect(read().bodies).toEqual(names);
   });
 
+  it('that retires while some wait, one of them for a sync that has not begun, acknowledges all', async () => {
+    for (let i = 0; i < 100; i++) {
+      const log = LogWriter.create(path, 7);
+      log.append([add('first')]);
+      const first = log.sync();
+      log.append([add('second')]); // after the sync that has begun: waits for the next
+      await expect(Promise.all([first, log.sync(), log.retire()])).resolves.toBeDefined();
+    }
+  });
+
   it('that is closed says so', async () => {
     const log = LogWriter.create(path, 7);
     await log.close();
