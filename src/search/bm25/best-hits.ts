@@ -22,6 +22,7 @@ export class BestHits {
   /** Takes a document whose score is above the threshold. */
   add(doc: number, score: number): void {
     if (this.#size < this.#k) this.#rise(this.#size++, doc, score);
+    else if (this.#isWorse(doc, score, 0)) return;
     else this.#sink(doc, score, this.#size);
     if (this.#size === this.#k) this.threshold = this.#scores[0];
   }

@@ -181,17 +181,48 @@ function damaged(label: string, what: string): IndexFormatError {
 /** What a cursor must know of its segment. */
 export type PostingsPlace = { readonly numDocs: number; readonly label: string };
 
-/** Memory for one decoded block. Signed, since engines compute with signed integers faster; all numbers are below 2³¹. */
-export class BlockBuffers {
-  readonly docs = new Int32Array(BLOCK_SIZE);
-  readonly tfs = new Int32Array(BLOCK_SIZE);
+/** The first of `values[low … high − 1]`, which ascend, that is not below `value`; `high` if all are. */
+export function lowerBound(
+  values: Int32Array | Uint32Array,
+  value: number,
+  range: { readonly low: number; readonly high: number },
+): number {
+  let { low, high } = range;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle] < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Where a decoded block goes. Signed, since engines compute with signed integers faster; all numbers are below 2³¹. */
+export type BlockTarget = { readonly docs: Int32Array; readonly tfs: Int32Array };
+
+/** Decodes a block to the start of both arrays. Returns how many postings it has. */
+export function decodeBlock(head: PostingsHead, place: PostingsPlace, block: number, target: BlockTarget): number {
+  const { df, numBlocks, ends, blocks, lastDocs } = head;
+  const count = Math.min(BLOCK_SIZE, df - block * BLOCK_SIZE);
+  const start = block === 0 ? 0 : ends[block - 1];
+  const widths = blocks[start];
+  const gapWidth = 1 << (widths & 3);
+  const tfWidth = TF_WIDTHS[widths >> 2];
+  const tfStart = start + 1 + count * gapWidth;
+  if (tfStart + count * tfWidth !== ends[block] || gapWidth > 4 || ends[block] > blocks.length)
+    throw damaged(place.label, `block ${block} has another size than its widths say`);
+  const before = block === 0 ? -1 : lastDocs[block - 1];
+  const last = decodeDocs(target.docs, blocks, { at: start + 1, count, width: gapWidth, before });
+  if (last >= place.numDocs || (numBlocks > 1 && last !== lastDocs[block]))
+    throw damaged(place.label, `block ${block} ends at document ${last} of ${place.numDocs}`);
+  decodeTfs(target.tfs, blocks, { at: tfStart, count, width: tfWidth });
+  return count;
 }
 
 /** Walks over the postings of a term, forwards only. */
 export class PostingsCursor {
   /** Documents and frequencies of the block at hand; valid from `position` to `count`. */
-  readonly docs: Int32Array;
-  readonly tfs: Int32Array;
+  readonly docs = new Int32Array(BLOCK_SIZE);
+  readonly tfs = new Int32Array(BLOCK_SIZE);
   /** Postings of the block at hand; 0 after the last block. */
   count = 0;
   /** The posting at hand. */
@@ -200,12 +231,9 @@ export class PostingsCursor {
   readonly #place: PostingsPlace;
   #block = -1;
 
-  /** @param buffers where blocks are decoded, of this cursor alone as long as it is used */
-  constructor(head: PostingsHead, place: PostingsPlace, buffers = new BlockBuffers()) {
+  constructor(head: PostingsHead, place: PostingsPlace) {
     this.#head = head;
     this.#place = place;
-    this.docs = buffers.docs;
-    this.tfs = buffers.tfs;
     this.nextBlock();
   }
 
@@ -222,50 +250,21 @@ export class PostingsCursor {
   /** Goes forward to the first posting of `doc` or a later document. */
   advance(doc: number): void {
     if (this.count === 0) return;
-    if (this.docs[this.count - 1] < doc && !this.#load(this.#blockOf(doc))) return;
-    let low = this.position;
-    let high = this.count;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.docs[middle] < doc) low = middle + 1;
-      else high = middle;
-    }
-    this.position = low;
-    if (low === this.count) this.nextBlock();
-  }
-
-  /** The first block behind the one at hand whose last document is not before `doc`. */
-  #blockOf(doc: number): number {
     const { lastDocs, numBlocks } = this.#head;
-    let low = this.#block + 1;
-    let high = numBlocks;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (lastDocs[middle] < doc) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    if (
+      this.docs[this.count - 1] < doc &&
+      !this.#load(lowerBound(lastDocs, doc, { low: this.#block + 1, high: numBlocks }))
+    )
+      return;
+    this.position = lowerBound(this.docs, doc, { low: this.position, high: this.count });
+    if (this.position === this.count) this.nextBlock();
   }
 
   #load(block: number): boolean {
-    const { df, numBlocks, ends, blocks } = this.#head;
     this.#block = block;
     this.position = 0;
-    this.count = block < numBlocks ? Math.min(BLOCK_SIZE, df - block * BLOCK_SIZE) : 0;
-    if (this.count === 0) return false;
-    const start = block === 0 ? 0 : ends[block - 1];
-    const widths = blocks[start];
-    const gapWidth = 1 << (widths & 3);
-    const tfWidth = TF_WIDTHS[widths >> 2];
-    const tfStart = start + 1 + this.count * gapWidth;
-    if (tfStart + this.count * tfWidth !== ends[block] || gapWidth > 4 || ends[block] > blocks.length)
-      throw damaged(this.#place.label, `block ${block} has another size than its widths say`);
-    const before = block === 0 ? -1 : this.#head.lastDocs[block - 1];
-    const last = decodeDocs(this.docs, blocks, { at: start + 1, count: this.count, width: gapWidth, before });
-    if (last >= this.#place.numDocs || (numBlocks > 1 && last !== this.#head.lastDocs[block]))
-      throw damaged(this.#place.label, `block ${block} ends at document ${last} of ${this.#place.numDocs}`);
-    decodeTfs(this.tfs, blocks, { at: tfStart, count: this.count, width: tfWidth });
-    return true;
+    this.count = block < this.#head.numBlocks ? decodeBlock(this.#head, this.#place, block, this) : 0;
+    return this.count > 0;
   }
 }
 

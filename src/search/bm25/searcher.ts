@@ -13,9 +13,11 @@ import type {
   TopKOptions,
 } from '../types.ts';
 import { BestHits } from './best-hits.ts';
+import { KeptLists } from './kept-lists.ts';
 import { PostingsCursor, type PostingsHead } from './postings.ts';
+import { ScoredPostings } from './scored-postings.ts';
 import { Bm25Segment } from './segment.ts';
-import { type Collector, SearchSpace, SegmentSearch, type SegmentTerm } from './segment-search.ts';
+import { type Collector, SegmentSearch } from './segment-search.ts';
 import {
   BM25_DEFAULTS,
   type Bm25Parameters,
@@ -24,9 +26,12 @@ import {
   inverseNorms,
 } from './similarity.ts';
 import { TermScorer } from './term-scorer.ts';
+import { Window } from './window.ts';
 
 /** Heads of postings kept per segment; forgotten all at once when full. */
 const KEPT_HEADS = 4096;
+/** Bytes of scored postings kept per posting of a segment; its own take two to three. */
+const KEPT_LIST_BYTES = 2;
 
 /** How a searcher works. */
 export type Bm25SearcherOptions = Partial<Bm25Parameters> & {
@@ -42,6 +47,8 @@ type Placed = {
   readonly firstDoc: number;
   /** Heads of terms asked for before; null where the segment has no such term. */
   readonly heads: Map<string, PostingsHead | null>;
+  /** Scored postings of such terms. */
+  readonly lists: KeptLists;
 };
 
 /** A word of the query that some document has. */
@@ -59,7 +66,7 @@ type QueryTerm = {
  */
 export class Bm25Searcher implements SegmentSearcher<readonly string[]> {
   readonly #lean: boolean;
-  readonly #space = new SearchSpace();
+  readonly #window = new Window();
   readonly #encoder = new TextEncoder();
   #parameters: Bm25Parameters;
   #segments: readonly Placed[] = [];
@@ -84,7 +91,7 @@ export class Bm25Searcher implements SegmentSearcher<readonly string[]> {
   }
 
   get memoryBytes(): number {
-    return this.#segments.reduce((sum, { segment }) => sum + segment.memoryBytes, 0);
+    return this.#segments.reduce((sum, { segment, lists }) => sum + segment.memoryBytes + lists.sizeBytes, 0);
   }
 
   setSegments(segments: readonly SearchSegment[]): void {
@@ -96,7 +103,9 @@ export class Bm25Searcher implements SegmentSearcher<readonly string[]> {
       if (segment.numDocs !== numDocs)
         throw new IndexFormatError(`${source.label}: ${segment.numDocs} documents, expected ${numDocs}`);
       firstDoc += numDocs;
-      return { segment, deleted, firstDoc: firstDoc - numDocs, heads: before?.heads ?? new Map() };
+      const heads = before?.heads ?? new Map();
+      const lists = before?.lists ?? new KeptLists(this.#lean ? 0 : KEPT_LIST_BYTES * segment.numPostings);
+      return { segment, deleted, firstDoc: firstDoc - numDocs, heads, lists };
     });
     this.#keys = segments.map(({ key }) => key);
     this.#numFilled = this.#segments.reduce((sum, { segment }) => sum + segment.numFilled, 0);
@@ -131,16 +140,22 @@ export class Bm25Searcher implements SegmentSearcher<readonly string[]> {
   }
 
   #collect(terms: readonly QueryTerm[], collector: Collector, filter: TopKOptions['filter']): void {
-    this.#segments.forEach(({ segment, deleted, firstDoc }, at) => {
-      const own: SegmentTerm[] = [];
-      for (const { scorer, heads } of terms) {
-        const head = heads[at];
-        if (head) own.push({ scorer, head });
-      }
-      if (own.length === 0) return;
+    this.#segments.forEach((placed, at) => {
+      const { segment, deleted, firstDoc } = placed;
+      const lists = terms.flatMap((term) => this.#scored(placed, term, term.heads[at]));
+      if (lists.length === 0) return;
       const selection = { deleted, filter: filter?.[at] };
-      new SegmentSearch(segment, own, { selection, space: this.#space }).run(collector, firstDoc);
+      new SegmentSearch(lists, { numDocs: segment.numDocs, selection, window: this.#window }).run(collector, firstDoc);
     });
+  }
+
+  #scored({ segment, lists }: Placed, { term, scorer }: QueryTerm, head: PostingsHead | null): ScoredPostings[] {
+    if (!head) return [];
+    const kept = lists.get(term, scorer);
+    if (kept) return [kept];
+    const list = new ScoredPostings(segment, head, scorer);
+    lists.set(term, list);
+    return [list];
   }
 
   #product({ term, scorer, heads }: QueryTerm, at: number, doc: number): TermProduct[] {
@@ -165,7 +180,7 @@ export class Bm25Searcher implements SegmentSearcher<readonly string[]> {
       const df = heads.reduce((sum, head) => sum + (head?.df ?? 0), 0);
       if (df === 0) continue;
       const weight = Math.fround(count * inverseDocumentFrequency(this.#numFilled, df));
-      terms.push({ term, scorer: new TermScorer(weight, this.#inverseNorms, this.#space.table(terms.length)), heads });
+      terms.push({ term, scorer: new TermScorer(weight, this.#inverseNorms), heads });
     }
     return terms;
   }
@@ -189,7 +204,7 @@ export class Bm25Searcher implements SegmentSearcher<readonly string[]> {
 
 /** Counts the documents that stand before one. */
 class BetterCounter implements Collector {
-  /** A little below the score, so that equal scores are brought, too: the next 32-bit number is further away. */
+  /** Below all sums that round to the score, so that equal scores are brought, too; what rounds to less is not counted. */
   readonly threshold: number;
   readonly #score: number;
   readonly #doc: number;
@@ -197,7 +212,7 @@ class BetterCounter implements Collector {
 
   constructor(score: number, doc: number) {
     assert(score >= 0, `score ${score}`);
-    this.threshold = score > 0 ? score * (1 - 2 ** -26) : -1;
+    this.threshold = score > 0 ? score * (1 - 2 ** -23) : -1;
     this.#score = score;
     this.#doc = doc;
   }

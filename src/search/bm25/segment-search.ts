@@ -2,33 +2,25 @@
  * Scores the documents of one segment, window by window: exact, and without looking at most postings of common terms.
  *
  * MaxScore (Turtle and Flood, "Query evaluation: strategies and optimizations", Information Processing & Management 31(6),
- * 1995) over windows of documents: terms stand by what they can add at most. Those at the low end that together cannot lift
- * a document above the threshold are not walked through; they are only looked up for documents that the others brought
- * within reach. The others add to one accumulator per document of the window, term at a time.
- *
- * Scores are sums in 64 bits of 32-bit parts, rounded to 32 bits at the end, as in Lucene. Such sums are exact, in whatever
- * order they are added, unless parts differ by more than a factor of about 2²⁹.
+ * 1995) over windows of documents, term at a time, those first that can add most. A document enters the window with its
+ * first term, if this and all terms to come can lift it above the threshold. So terms at the low end that together cannot
+ * do this bring none; they only add to documents that are there. A document that is not let in may enter with a later term,
+ * and then lacks a part of its score; but its full score is not above the threshold, so it is dropped at the end.
  */
 import { hasBit } from '../documents/bitmap.ts';
 import type { Bitmap } from '../types.ts';
-import { BlockBuffers, PostingsCursor, type PostingsHead } from './postings.ts';
-import type { Bm25Segment } from './segment.ts';
-import { scoreTable, TABLE_TFS, type TermScorer, UNKNOWN } from './term-scorer.ts';
+import { NO_DOC, ScoredCursor, type ScoredPostings } from './scored-postings.ts';
+import type { Window } from './window.ts';
 
-/** Documents of a window: their accumulators stay in the first cache. */
-const WINDOW_DOCS = 4096;
 /** Makes bounds safe against rounding of their sums. */
 const SLACK = 1 + 1e-12;
 
-/** Who takes documents; they come in ascending order. */
+/** Who takes documents: window by window in ascending order, within a window in any. */
 export type Collector = {
-  /** Documents that cannot score above need not be brought. May rise. */
+  /** Documents that do not score above need not be brought. May rise. */
   readonly threshold: number;
   add(doc: number, score: number): void;
 };
-
-/** A term of the query that the segment has. */
-export type SegmentTerm = { readonly scorer: TermScorer; readonly head: PostingsHead };
 
 /** Which documents count. */
 export type Selection = {
@@ -36,154 +28,71 @@ export type Selection = {
   readonly filter: Bitmap | undefined;
 };
 
-/** The memory of a search, used again by the next. */
-export class SearchSpace {
-  readonly sums = new Float64Array(WINDOW_DOCS);
-  /** Bit per document that has a sum. */
-  readonly touched = new Int32Array(WINDOW_DOCS >> 5);
-  readonly candidates = new Uint32Array(WINDOW_DOCS);
-  readonly candidateSums = new Float64Array(WINDOW_DOCS);
-  readonly #tables: Float32Array[] = [];
-  readonly #buffers: BlockBuffers[] = [];
-
-  /** Memory for the scores of the query's term number `i`. */
-  table(i: number): Float32Array {
-    this.#tables[i] ??= scoreTable();
-    return this.#tables[i];
-  }
-
-  /** Memory for a block of term number `i` of the segment at hand. */
-  buffers(i: number): BlockBuffers {
-    this.#buffers[i] ??= new BlockBuffers();
-    return this.#buffers[i];
-  }
-}
-
-type Term = { readonly cursor: PostingsCursor; readonly scorer: TermScorer };
-
 /** One segment, one query. */
 export class SegmentSearch {
-  readonly #segment: Bm25Segment;
+  readonly #numDocs: number;
   readonly #selection: Selection;
-  readonly #space: SearchSpace;
+  readonly #window: Window;
   /** By ascending bound. */
-  readonly #terms: readonly Term[];
+  readonly #cursors: readonly ScoredCursor[];
   /** #reach[i]: what terms 0 … i − 1 can add together. */
   readonly #reach: Float64Array;
 
   constructor(
-    segment: Bm25Segment,
-    terms: readonly SegmentTerm[],
-    { selection, space }: { readonly selection: Selection; readonly space: SearchSpace },
+    lists: readonly ScoredPostings[],
+    options: { readonly numDocs: number; readonly selection: Selection; readonly window: Window },
   ) {
-    this.#segment = segment;
-    this.#selection = selection;
-    this.#space = space;
-    const bounded = terms.map(({ scorer, head }) => ({ scorer, head, bound: scorer.bound(head) }));
+    this.#numDocs = options.numDocs;
+    this.#selection = options.selection;
+    this.#window = options.window;
+    const bounded = lists.map((list) => ({ list, bound: list.scorer.bound(list.head) }));
     bounded.sort((a, b) => a.bound - b.bound);
-    this.#terms = bounded.map(({ scorer, head }, i) => ({
-      scorer,
-      cursor: new PostingsCursor(head, segment.place, space.buffers(i)),
-    }));
-    this.#reach = new Float64Array(terms.length + 1);
+    this.#cursors = bounded.map(({ list }) => new ScoredCursor(list));
+    this.#reach = new Float64Array(lists.length + 1);
     bounded.forEach(({ bound }, i) => {
       this.#reach[i + 1] = (this.#reach[i] + bound) * SLACK;
     });
   }
 
-  /** Brings all documents that may be above the collector's threshold. */
+  /** Brings all documents that are above the collector's threshold. */
   run(collector: Collector, firstDoc: number): void {
     for (let first = 0; ; ) {
-      while (first < this.#terms.length && this.#reach[first + 1] <= collector.threshold) first++;
+      while (first < this.#cursors.length && this.#reach[first + 1] <= collector.threshold) first++;
       const base = this.#nextDoc(first);
-      if (base === Number.POSITIVE_INFINITY) return;
-      const end = Math.min(base + WINDOW_DOCS, this.#segment.numDocs);
-      for (let i = first; i < this.#terms.length; i++) this.#addTerm(this.#terms[i], base, end);
-      const count = this.#gather(base, this.#reach[first], collector.threshold);
-      this.#finish(this.#lookUp(first, count, collector.threshold), collector, firstDoc);
+      if (base === NO_DOC) return;
+      this.#fill(base, first, collector.threshold);
+      this.#empty(collector, firstDoc);
     }
   }
 
   /** The first document that the terms from `first` on still have. */
   #nextDoc(first: number): number {
-    let next = Number.POSITIVE_INFINITY;
-    for (let i = first; i < this.#terms.length; i++) next = Math.min(next, this.#terms[i].cursor.doc);
+    let next = NO_DOC;
+    for (let i = first; i < this.#cursors.length; i++) next = Math.min(next, this.#cursors[i].doc);
     return next;
   }
 
-  #addTerm({ cursor, scorer }: Term, base: number, end: number): void {
-    const { sums, touched } = this.#space;
-    const { lengths } = this.#segment;
-    const { docs, tfs } = cursor;
-    const { table } = scorer;
-    do {
-      const { count } = cursor;
-      let i = cursor.position;
-      for (; i < count; i++) {
-        const doc = docs[i];
-        if (doc >= end) break;
-        const tf = tfs[i];
-        const known = tf <= TABLE_TFS ? table[((tf - 1) << 8) | lengths[doc]] : UNKNOWN; // scorer.score, half as long
-        const at = doc - base;
-        sums[at] += known === UNKNOWN ? scorer.score(tf, lengths[doc]) : known;
-        touched[at >> 5] |= 1 << (at & 31);
-      }
-      cursor.position = i;
-      if (i < count) return;
-    } while (cursor.nextBlock());
-  }
-
-  /** Clears the window; documents of it that are within reach of the threshold become candidates. Returns how many. */
-  #gather(base: number, reach: number, threshold: number): number {
-    const { sums, touched, candidates, candidateSums } = this.#space;
-    let count = 0;
-    for (let word = 0; word < touched.length; word++) {
-      for (let bits = touched[word]; bits !== 0; bits &= bits - 1) {
-        const at = (word << 5) | (31 - Math.clz32(bits & -bits));
-        if (sums[at] + reach > threshold) {
-          candidates[count] = base + at;
-          candidateSums[count++] = sums[at];
-        }
-        sums[at] = 0;
-      }
-      touched[word] = 0;
+  /** Leaves in the window the documents above the threshold. Terms before `first` cannot bring one there by themselves. */
+  #fill(base: number, first: number, threshold: number): void {
+    const [window, cursors, reach] = [this.#window, this.#cursors, this.#reach];
+    window.begin(base);
+    for (let i = cursors.length - 1; i >= first; i--) window.add(cursors[i], (threshold - reach[i]) / SLACK);
+    window.drop(reach[first], threshold);
+    for (let i = first - 1; i >= 0 && window.count > 0; i--) {
+      window.addToFound(cursors[i], this.#numDocs);
+      window.drop(reach[i], threshold);
     }
-    return count;
   }
 
-  /** Adds the terms that were not walked through, best first, and drops whoever falls out of reach. */
-  #lookUp(numTerms: number, numCandidates: number, threshold: number): number {
-    const { candidates, candidateSums } = this.#space;
-    const { lengths } = this.#segment;
-    let count = numCandidates;
-    for (let i = numTerms - 1; i >= 0; i--) {
-      const { cursor, scorer } = this.#terms[i];
-      const reach = this.#reach[i + 1];
-      let kept = 0;
-      for (let c = 0; c < count; c++) {
-        const doc = candidates[c];
-        let sum = candidateSums[c];
-        if (sum + reach <= threshold) continue;
-        cursor.advance(doc);
-        if (cursor.doc === doc) sum += scorer.score(cursor.tfs[cursor.position], lengths[doc]);
-        candidates[kept] = doc;
-        candidateSums[kept++] = sum;
-      }
-      count = kept;
-    }
-    return count;
-  }
-
-  #finish(count: number, collector: Collector, firstDoc: number): void {
-    const { candidates, candidateSums } = this.#space;
+  #empty(collector: Collector, firstDoc: number): void {
+    const { found, sums, count, base } = this.#window;
     const { deleted, filter } = this.#selection;
-    for (let c = 0; c < count; c++) {
-      const score = Math.fround(candidateSums[c]);
-      if (score <= collector.threshold) continue;
-      const doc = candidates[c];
+    for (let i = 0; i < count; i++) {
+      const doc = base + found[i];
       if (deleted && hasBit(deleted, doc)) continue;
       if (filter && !hasBit(filter, doc)) continue;
-      collector.add(firstDoc + doc, score);
+      collector.add(firstDoc + doc, Math.fround(sums[found[i]]));
     }
+    this.#window.clear();
   }
 }
