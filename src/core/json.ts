@@ -3,6 +3,7 @@
  * Knows nothing of files, nor of the library behind the schemas.
  */
 import { messageOf } from './errors.ts';
+import { printable } from './quoted.ts';
 
 /** A JSON object whose members are not known yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -17,7 +18,7 @@ export function parseJson(text: string, fail: (problem: string, cause: unknown) 
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw fail(`not JSON: ${messageOf(cause)}`, cause);
+    throw fail(printable(`not JSON: ${messageOf(cause)}`), cause); // the engine repeats some of the text
   }
 }
 
@@ -25,7 +26,8 @@ export function parseJson(text: string, fail: (problem: string, cause: unknown) 
 export function describeIssues(
   issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[],
 ): string {
-  return issues.map(({ path, message }) => `${path.map(String).join('.') || 'file'}: ${message}`).join('; ');
+  const problems = issues.map(({ path, message }) => `${path.map(String).join('.') || 'file'}: ${message}`);
+  return printable(problems.join('; ')); // keys are as the file has them
 }
 
 /**

@@ -130,14 +130,39 @@ describe('documents', () => {
     expect(await documentsOf(file('deep.jsonl', `{"_id":"a","text":"x","y":${deep}}`))).toHaveLength(1);
   });
 
-  it.each(['id\ttext', '_id\ttext', 'ID\tTitle\tText', 'doc_id\ttext', 'docid\ttitle\ttext'])(
-    'that a table begins with the names of its columns is said: %j',
+  it.each(['id\ttext', '_id\ttext', 'ID\tTitle\tText', 'doc_id\ttext', 'docid\ttitle\ttext', 'corpus-id\ttext'])(
+    'that name the columns of a table, %j, are no document where they come first',
     async (header) => {
-      const table = file('h.tsv', `${header}\na\tx\n`);
-      await expect(documentsOf(table)).rejects.toThrow('h.tsv:1: ');
-      await expect(documentsOf(table)).rejects.toThrow('names the columns');
-      expect(await documentsOf(table, { skipBad: true })).toEqual([{ id: 'a', text: 'x' }]);
-      expect(await documentsOf(file('g.tsv', `a\tx\n${header}\n`))).toHaveLength(2); // further down it is a document
+      const read = readDocuments(file('h.tsv', `\ufeff${header}\r\na\tx\n`));
+      expect(await collect(read)).toEqual([{ id: 'a', text: 'x' }]);
+      expect(read.report).toMatchObject({ numRead: 1, numBad: 0, numEmpty: 0 });
+      expect(await documentsOf(file('g.tsv', `a\tx\n${header}\n`))).toHaveLength(2);
+    },
+  );
+
+  it.each(['id\ttext\ttitle', 'text\tid', 'title\tid\ttext'])(
+    'that name the columns of a table in another order, %j, are said to',
+    async (header) => {
+      const table = file('o.tsv', `${header}\na\tx\ty\n`);
+      const names = header.split('\t').join(', ');
+      await expect(documentsOf(table)).rejects.toThrow(
+        `o.tsv:1: the columns are called ${names}; expected are id, text or id, title, text, in this order`,
+      );
+    },
+  );
+
+  it.each(['pid\tx', 'id\tid of a word\ttext', 'title\ttext'])(
+    'that begin a table with %j are a document',
+    async (line) => {
+      expect(await documentsOf(file('r.tsv', `${line}\n`))).toHaveLength(1);
+    },
+  );
+
+  it.each(['id\ttext', 'qid\tquery', 'query-id\ttext'])(
+    'that name the columns of queries, %j, are no query',
+    async (header) => {
+      const queries = await collect(readQueries(file('q.tsv', `${header}\n7\twho\n`)));
+      expect(queries).toEqual([{ id: '7', text: 'who' }]);
     },
   );
 

@@ -7,13 +7,14 @@ import { join } from 'node:path';
 import { InputError, isJsonObject, type JsonObject } from '../core/index.ts';
 import { exists } from '../files/index.ts';
 import { documentText } from '../text/index.ts';
-import { BadLine, quote, ReadReport } from './bad-line.ts';
+import { BadLine, ReadReport } from './bad-line.ts';
 import { readFailure, STDIN } from './byte-source.ts';
 import { findInputFile } from './input-file.ts';
 import { idOf, optionalObject, optionalString, parseObject, requiredString } from './json-line.ts';
 import { pageText } from './pages/page.ts';
 import { iteratePages } from './pages/read-pages.ts';
 import { isBlank, iterateRecords, type ReadOptions, type RecordSource, type Records } from './records.ts';
+import { isTableHeader } from './table-header.ts';
 
 /** A document as its collection has it. */
 export type Document = {
@@ -39,6 +40,9 @@ export async function* documentTexts(
 ): AsyncGenerator<{ readonly id: string; readonly text: string }> {
   for await (const document of documents) yield { id: document.id, text: documentText(document) };
 }
+
+/** Columns of tables, after the id. */
+const TABLES = [['text'], ['title', 'text']];
 
 /** What a BEIR folder calls its documents. */
 const NAME_IN_FOLDER = 'corpus.jsonl';
@@ -70,7 +74,7 @@ export async function inputFile(input: string): Promise<string> {
  *     a folder                          its corpus.jsonl or corpus.jsonl.gz (BEIR); without them its pages, see `readPages`
  *     .jsonl, .ndjson (also .gz)        {"_id", "title"?, "text"} a line; "id" is taken where "_id" is missing
  *     .tsv (also .gz)                   id ⇥ text, or id ⇥ title ⇥ text: each line by its number of columns; a first line
- *                                       that names the columns is a bad line, because it would become a document
+ *                                       that names them (id, _id, doc_id, docid, pid, …, title, text) is passed over
  *     -                                 JSON lines from standard input
  *
  * Documents with neither title nor text are left out and counted as empty. Blank lines are passed over.
@@ -99,7 +103,13 @@ async function findDocuments(input: string, options: DocumentOptions): Promise<R
   const found = await findInputFile(input, NAME_IN_FOLDER);
   const known = options.format ?? found.format ?? (input === STDIN ? 'jsonl' : undefined);
   if (known === 'jsonl') return { file: found.file, parse: checked(parseJsonDocument, options), isEmpty };
-  if (known === 'tsv') return { file: found.file, parse: checked(parseTableRow, options), isEmpty };
+  if (known === 'tsv')
+    return {
+      file: found.file,
+      parse: checked(parseTableRow, options),
+      isEmpty,
+      isHeader: (line) => isTableHeader(line, TABLES),
+    };
   throw new InputError(`${input}: the name does not tell the format of the documents`, {
     hint:
       'say which with --format jsonl or --format tsv; by their names are known: .jsonl, .ndjson, .tsv (each also .gz), ' +
@@ -148,15 +158,7 @@ function parseJsonDocument(line: string): Document | BadLine {
   };
 }
 
-/** What people write above the columns of a table of documents. */
-const TABLE_HEADER = /^(_?id|doc_?id|pid)\t(title\t)?text$/i;
-
-function parseTableRow(line: string, lineNumber: number): Document | BadLine {
-  if (lineNumber === 1 && TABLE_HEADER.test(line))
-    return new BadLine(
-      'header',
-      `${quote(line.replaceAll('\t', ' '))} names the columns; the first document is expected`,
-    );
+function parseTableRow(line: string): Document | BadLine {
   const columns = line.split('\t');
   if (columns.length !== 2 && columns.length !== 3)
     return new BadLine(

@@ -59,6 +59,23 @@ describe('line output', () => {
     expect(readFileSync(path, 'utf8')).toBe(allLines(8));
   });
 
+  it('takes many lines at once as it takes them one by one', async () => {
+    const output = await openLineOutput({ path, identity, bufferBytes: 40 });
+    await output.writeAll([]);
+    await output.writeAll(Array.from({ length: 9 }, (_, i) => lineOf(i)));
+    await output.write(lineOf(9));
+    await output.finish();
+    expect(readFileSync(path, 'utf8')).toBe(allLines(10));
+  });
+
+  it.each(['a\nb', 'a\0'])('refuses what would not be one line: %j', async (line) => {
+    const output = await openLineOutput({ path, identity });
+    await expect(output.write(line)).rejects.toThrow('bug: a line of output holds a newline or a NUL');
+    await expect(output.writeAll(['x', line, 'y'])).rejects.toThrow('bug: a line of output holds a newline or a NUL');
+    await output.close();
+    expect(readFileSync(`${path}.partial`, 'utf8')).toBe('');
+  });
+
   it('tells the last line that is there', async () => {
     await run(3, { finish: false });
     const output = await openLineOutput({ path, identity });

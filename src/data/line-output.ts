@@ -35,6 +35,8 @@ export type LineSink = {
   readonly lastLine: string | undefined;
   /** Adds a line, given without its newline. Marked ones are counted, across runs. Wait for one before the next. */
   write(line: string, options?: { readonly marked?: boolean }): Promise<void>;
+  /** Adds many lines, none of them marked: a promise for each would cost more than the line. */
+  writeAll(lines: readonly string[]): Promise<void>;
 };
 
 /** Receives lines for a file. */
@@ -173,9 +175,13 @@ class ResumableLines implements LineOutput {
   }
 
   async write(line: string, { marked = false } = {}): Promise<void> {
-    assertLine(line);
     if (marked) this.#marked++;
-    this.#buffer += `${line}\n`;
+    await this.writeAll([line]);
+  }
+
+  async writeAll(lines: readonly string[]): Promise<void> {
+    if (lines.length === 0) return;
+    this.#buffer += `${joinLines(lines)}\n`;
     if (this.#buffer.length < this.#bufferBytes) return;
     await reportingFailures(this.#path, async () => await this.#flush());
   }
@@ -229,8 +235,13 @@ class ResumableLines implements LineOutput {
   }
 }
 
-function assertLine(line: string): void {
-  assert(!line.includes('\n') && !line.includes('\0'), 'a line of output holds a newline or a NUL');
+/** Looked at when they are one text: one by one would take longer than writing them. */
+function joinLines(lines: readonly string[]): string {
+  const text = lines.join('\n');
+  let numLines = 1;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) numLines++;
+  assert(numLines === lines.length && !text.includes('\0'), 'a line of output holds a newline or a NUL');
+  return text;
 }
 
 /** Runs `work`; whatever the file system refuses comes out as an OutputError that names the file. */

@@ -3,6 +3,7 @@ import { BadLine } from './bad-line.ts';
 import { findInputFile, type LineFormat } from './input-file.ts';
 import { idOf, optionalString, parseObject, requiredString } from './json-line.ts';
 import { isBlank, type ReadOptions, type RecordSource, type Records, readRecords } from './records.ts';
+import { isTableHeader } from './table-header.ts';
 import { parseVector } from './vectors.ts';
 
 /** A query and its id. */
@@ -25,7 +26,8 @@ export type QueryOptions = ReadOptions & {
  *
  *     a folder                          its queries.jsonl or queries.jsonl.gz (BEIR)
  *     .jsonl, .ndjson (also .gz)        {"_id", "text"} a line, or {"_id", "vector": {token: weight}}
- *     .tsv (also .gz)                   id ⇥ text
+ *     .tsv (also .gz)                   id ⇥ text; a first line that names them (id, qid, query_id, …, text or query) is
+ *                                       passed over
  *     any other file, and -             the same JSON lines where the first is one, else one query a line, whose id is
  *                                       the number of its line
  *
@@ -39,7 +41,8 @@ async function findQueries(input: string, format?: LineFormat): Promise<RecordSo
   const found = await findInputFile(input, 'queries.jsonl');
   const isEmpty = ({ text, vector }: Query): boolean => isBlank(text) && vector === undefined;
   const known = format ?? (found.format === 'text' ? undefined : found.format);
-  return { file: found.file, parse: known ? PARSERS[known] : parserByFirstLine(), isEmpty };
+  const isHeader = known === 'tsv' ? (line: string) => isTableHeader(line, [['text'], ['query']]) : undefined;
+  return { file: found.file, parse: known ? PARSERS[known] : parserByFirstLine(), isEmpty, isHeader };
 }
 
 /** Text, unless the first line is a JSON query: read as text, it would give answers that nobody asked for. */

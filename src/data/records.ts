@@ -27,6 +27,8 @@ export type RecordSource<T> = {
   readonly parse: (text: string, lineNumber: number) => T | BadLine;
   /** Records to count as empty and leave out. */
   readonly isEmpty?: (record: T) => boolean;
+  /** Whether the first line, which is not blank, names columns and is passed over. */
+  readonly isHeader?: ((line: string) => boolean | BadLine) | undefined;
 };
 
 /** Reads the records of a source that is looked up when the iteration starts. */
@@ -44,13 +46,15 @@ export async function* iterateRecords<T extends { readonly id: string }>(
   report: ReadReport,
   options: ReadOptions,
 ): AsyncGenerator<T> {
-  const { file, parse, isEmpty = () => false } = await resolve();
+  const { file, parse, isEmpty = () => false, isHeader = () => false } = await resolve();
   const ids = new IdSet();
   for await (const lines of readLines(readBytes(file, options), options)) {
     for (const { number, text } of lines) {
       if (options.signal?.aborted) throw new InterruptedError();
       if (typeof text === 'string' && isBlank(text)) continue;
-      const parsed = text instanceof BadLine ? text : parse(text, number);
+      const header = number === 1 && typeof text === 'string' && isHeader(text);
+      if (header === true) continue;
+      const parsed = text instanceof BadLine ? text : header || parse(text, number);
       const record = parsed instanceof BadLine ? parsed : unlessSeen(parsed, ids);
       if (record instanceof BadLine) reject({ file: displayName(file), line: number, ...record }, report, options);
       else if (isEmpty(record)) report.numEmpty++;

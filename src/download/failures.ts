@@ -1,5 +1,5 @@
 /** What can go wrong with a request, in words that say what to do. Knows nothing of files. */
-import { DownloadError, errorCode, LzeroError, messageOf } from '../core/index.ts';
+import { DownloadError, errorCode, LzeroError, messageOf, printable } from '../core/index.ts';
 
 /** How a request ended. */
 export type Outcome =
@@ -31,7 +31,7 @@ export function statusOutcome(url: string, response: Response, explain?: Explain
   const { status, statusText, headers } = response;
   const canRetry = status === 408 || status === 429 || status >= 500;
   const { message, hint } = explain?.(response) ?? {
-    message: `${url}: the server answered ${status} ${statusText}`.trimEnd(),
+    message: `${url}: the server answered ${status} ${printable(statusText)}`.trimEnd(),
     hint: statusHint(status),
   };
   const error = new DownloadError(message, { hint });

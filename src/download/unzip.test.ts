@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeZip, type ZipFile } from '../../test/http/make-zip.ts';
-import { DownloadError, InterruptedError, LzeroError } from '../core/index.ts';
+import { DownloadError, InterruptedError, LzeroError, messageOf } from '../core/index.ts';
 import { unzip } from './unzip.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'lzero-unzip-'));
@@ -65,9 +65,15 @@ describe('unzip', () => {
     'a//b',
     './a',
     'nul\0',
+    'colour\u001b[31m',
+    'x'.repeat(256),
+    `${'x/'.repeat(600)}x`,
     '',
   ])('refuses the name %j and writes nothing', async (name) => {
-    await expect(unpack(makeZip([{ name, text: 'x' }]))).rejects.toThrow(DownloadError);
+    const error = await unpack(makeZip([{ name, text: 'x' }])).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(DownloadError);
+    expect(messageOf(error).length).toBeLessThan(600);
+    expect(messageOf(error)).not.toMatch(/\p{Cc}/u);
     expect(existsSync(folder)).toBe(false);
   });
 

@@ -16,6 +16,7 @@ import {
   messageOf,
   OutputError,
   type Progress,
+  quoted,
   silentProgress,
 } from '../core/index.ts';
 import { damaged, findZipContent, readZipDirectory, type ZipEntry, type ZipSource } from './zip-directory.ts';
@@ -111,13 +112,17 @@ function chooseTargets(entries: readonly ZipEntry[], source: ZipSource, options:
   return targets;
 }
 
-/** Refuses names that could lead out of the folder, on any system. */
+/** The longest name of a file on the usual systems, and room for some folders. */
+const MAX_STEP = 255;
+const MAX_NAME = 1000;
+
+/** Refuses names that could lead out of the folder, on any system, and those that no file has. */
 function checkPath(name: string, source: ZipSource): void {
   const isSafe =
-    name !== '' &&
-    !/[\0\\]|^\/|^[A-Za-z]:|\ufffd/.test(name) &&
-    name.split('/').every((step) => step !== '' && step !== '.' && step !== '..');
-  if (!isSafe) throw damaged(source, `the name ${JSON.stringify(name)} is not allowed`);
+    name.length <= MAX_NAME &&
+    !/[\p{Cc}\\]|^\/|^[A-Za-z]:|\ufffd/u.test(name) &&
+    name.split('/').every((step) => step !== '' && step !== '.' && step !== '..' && step.length <= MAX_STEP);
+  if (!isSafe) throw damaged(source, `the name ${quoted(name)} is not allowed`);
 }
 
 /** What all files of an archive have in common. */
@@ -143,7 +148,7 @@ async function extract({ entry, path }: Target, { source, folder, signal, onByte
       onBytes(bytes.length);
     }
     if (sizeBytes !== entry.sizeBytes || crc !== entry.crc32)
-      throw damaged(source, `size or checksum of ${entry.name} is wrong`);
+      throw damaged(source, `size or checksum of ${quoted(entry.name)} is wrong`);
     await output.sync();
   } catch (cause) {
     throw cause instanceof LzeroError ? cause : unpackFailure(source, entry, cause);
@@ -154,7 +159,7 @@ async function extract({ entry, path }: Target, { source, folder, signal, onByte
 
 function unpackFailure(source: ZipSource, entry: ZipEntry, cause: unknown): LzeroError {
   return errorCode(cause).startsWith('Z_')
-    ? damaged(source, `${entry.name}: ${messageOf(cause)}`)
+    ? damaged(source, `${quoted(entry.name)}: ${messageOf(cause)}`)
     : OutputError.writing(entry.name, cause);
 }
 

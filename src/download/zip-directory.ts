@@ -4,7 +4,7 @@
  *
  *     local header, bytes │ local header, bytes │ … │ central directory │ [zip64 end, locator] │ end record, comment
  */
-import type { ErrorMaker, LzeroError } from '../core/index.ts';
+import { type ErrorMaker, type LzeroError, quoted } from '../core/index.ts';
 
 /** An archive, as far as its table of contents is concerned. */
 export type ZipSource = {
@@ -58,7 +58,8 @@ export async function readZipDirectory(source: ZipSource): Promise<ZipEntry[]> {
   const entries: ZipEntry[] = [];
   for (let at = 0; entries.length < numEntries; ) {
     const { entry, nextAt } = parseEntry(directory, at, source);
-    if (entry.offset + entry.packedBytes > archiveBytes) throw damaged(source, `${entry.name} reaches beyond the end`);
+    if (entry.offset + entry.packedBytes > archiveBytes)
+      throw damaged(source, `${quoted(entry.name)} reaches beyond the end`);
     entries.push(entry);
     at = nextAt;
   }
@@ -67,11 +68,12 @@ export async function readZipDirectory(source: ZipSource): Promise<ZipEntry[]> {
 
 /** Where the bytes of an entry begin: after its local header, whose name and extra field have lengths of their own. */
 export async function findZipContent(source: ZipSource, entry: ZipEntry): Promise<number> {
-  if (entry.offset + LOCAL_BYTES > source.sizeBytes) throw damaged(source, `no header of ${entry.name}`);
+  if (entry.offset + LOCAL_BYTES > source.sizeBytes) throw damaged(source, `no header of ${quoted(entry.name)}`);
   const header = await readBytes(source, entry.offset, LOCAL_BYTES);
-  if (header.readUInt32LE(0) !== LOCAL_SIGNATURE) throw damaged(source, `no header of ${entry.name}`);
+  if (header.readUInt32LE(0) !== LOCAL_SIGNATURE) throw damaged(source, `no header of ${quoted(entry.name)}`);
   const start = entry.offset + LOCAL_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28);
-  if (start + entry.packedBytes > source.sizeBytes) throw damaged(source, `${entry.name} reaches beyond the end`);
+  if (start + entry.packedBytes > source.sizeBytes)
+    throw damaged(source, `${quoted(entry.name)} reaches beyond the end`);
   return start;
 }
 
@@ -141,7 +143,7 @@ function parseEntry(bytes: Buffer, at: number, source: ZipSource): { entry: ZipE
   if (nextAt > bytes.length) throw damaged(source, `the entry at byte ${at} of the directory is cut short`);
   const name = bytes.toString('utf8', nameAt, extraAt);
   const hint = 'pack the archive again, with plain files that are stored or deflated';
-  const fail: Fail = (problem) => source.makeError(`${source.name}: ${name} ${problem}`, { hint });
+  const fail: Fail = (problem) => source.makeError(`${source.name}: ${quoted(name)} ${problem}`, { hint });
   refuseSpecial(bytes, at, fail);
   const sizes = readSizes(bytes, at, { extra: bytes.subarray(extraAt, commentAt), source });
   const method = methodOf(bytes.readUInt16LE(at + 10), fail);

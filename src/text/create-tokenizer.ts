@@ -2,7 +2,7 @@
  * Builds a tokenizer from the files that describe it. BERT's chain runs on our own WordPiece; any other tokenizer.json on
  * @huggingface/tokenizers (11 KB gzip), which is loaded only then. Does not open files: texts come in.
  */
-import { messageOf, TokenizerError } from '../core/index.ts';
+import { messageOf, printable, TokenizerError } from '../core/index.ts';
 import { type SpecialTokenFrame, type Tokenizer, tokenizerOf, wordPieceTokenizer } from './tokenizer.ts';
 import {
   bertChain,
@@ -71,6 +71,6 @@ function guarded<T>(label: string, run: () => T): T {
   try {
     return run();
   } catch (cause) {
-    throw new TokenizerError(`${label}: @huggingface/tokenizers refuses it: ${messageOf(cause)}`, { cause });
+    throw new TokenizerError(`${label}: @huggingface/tokenizers refuses it: ${printable(messageOf(cause))}`, { cause });
   }
 }

@@ -2,7 +2,7 @@
  * IDF tables: one weight per term id, which is all that a query needs. Read, written, computed from a collection,
  * blended, or all ones. What the weights do to a query is in query.ts.
  */
-import { formatFloat32, hasRepeatedKeys, IdfError, parseJson, ShapeError } from '../core/index.ts';
+import { formatFloat32, hasRepeatedKeys, IdfError, parseJson, quoted, ShapeError, shownJson } from '../core/index.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
@@ -28,16 +28,13 @@ export function parseIdf(text: string, vocabulary: Vocabulary, label: string): I
   for (const [token, weight] of Object.entries(parseObject(text, label))) {
     const id = vocabulary.idOf(token);
     if (id === undefined)
-      throw new IdfError(`${label}: the token ${JSON.stringify(token)} is not in the vocabulary`, {
+      throw new IdfError(`${label}: the token ${quoted(token)} is not in the vocabulary`, {
         hint: 'the table was made for another vocabulary; compute one with `lzero model idf`',
       });
     if (typeof weight !== 'number' || !Number.isFinite(Math.fround(weight)))
-      throw new IdfError(
-        `${label}: ${JSON.stringify(token)}: expected a finite number, got ${JSON.stringify(weight)}`,
-        {
-          hint: 'weights are numbers that a 32-bit float can hold; mend the line, or compute a table with `lzero model idf`',
-        },
-      );
+      throw new IdfError(`${label}: ${quoted(token)}: expected a finite number, got ${shownJson(weight)}`, {
+        hint: 'weights are numbers that a 32-bit float can hold; mend the line, or compute a table with `lzero model idf`',
+      });
     values[id] = weight;
   }
   return { values };

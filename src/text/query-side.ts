@@ -16,7 +16,7 @@
  * page may use the new numbers throughout: outside, vectors are {token: weight}, and no score depends on a number.
  * `renumber` translates.
  */
-import { ByteReader, ByteWriter, crc32, IdfError, TokenizerError } from '../core/index.ts';
+import { ByteReader, ByteWriter, crc32, IdfError, quoted, TokenizerError } from '../core/index.ts';
 import { readTokens, writeTokens } from './front-coding.ts';
 import { type IdfTable, requireSize } from './idf.ts';
 import type { QuerySide } from './query.ts';
@@ -248,8 +248,7 @@ function readWeights(input: ByteReader, count: number): Float32Array {
 export function renumber(from: Vocabulary, to: Vocabulary): Uint32Array {
   return Uint32Array.from(from.tokens, (token) => {
     const id = to.idOf(token);
-    if (id === undefined)
-      throw new TokenizerError(`the token ${JSON.stringify(token)} is missing from the other vocabulary`);
+    if (id === undefined) throw new TokenizerError(`the token ${quoted(token)} is missing from the other vocabulary`);
     return id;
   });
 }

@@ -2,7 +2,7 @@
  * The tokenizer that everything else uses: text to term ids, for queries, for IDF and for a model. This is its face and
  * our own WordPiece behind it; create-tokenizer.ts reads files. Knows nothing of files.
  */
-import { TokenizerError } from '../core/index.ts';
+import { quoted, TokenizerError } from '../core/index.ts';
 import type { Vocabulary } from './vocabulary.ts';
 import { WordPiece, type WordPieceSettings } from './wordpiece.ts';
 
@@ -56,7 +56,7 @@ export function wordPieceTokenizer(vocabulary: Vocabulary, parts: WordPieceParts
   const wordPiece = new WordPiece(vocabulary, settings, label);
   const idOf = (token: string): number => {
     const id = vocabulary.idOf(token);
-    if (id === undefined) throw new TokenizerError(`${label}: no token ${JSON.stringify(token)} in the vocabulary`);
+    if (id === undefined) throw new TokenizerError(`${label}: no token ${quoted(token)} in the vocabulary`);
     return id;
   };
   const frame = { before: before.map(idOf), after: after.map(idOf) };

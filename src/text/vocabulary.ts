@@ -2,7 +2,7 @@
  * The vocabulary: which token has which term id. Ids count from 0 without holes, tokens are unique. Knows the names of
  * BERT's special tokens; knows nothing of how text becomes tokens.
  */
-import { TokenizerError } from '../core/index.ts';
+import { quoted, shownJson, TokenizerError } from '../core/index.ts';
 
 /** Names of the tokens that are not words, as every BERT vocabulary has them. Their weight is 0 on both sides. */
 export const BERT_SPECIAL_TOKENS = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]'] as const;
@@ -30,7 +30,7 @@ export class Vocabulary {
     tokens.forEach((token, id) => {
       const first = ids.get(token);
       if (first !== undefined)
-        throw new TokenizerError(`${label}: token ${JSON.stringify(token)} has two ids, ${first} and ${id}`);
+        throw new TokenizerError(`${label}: token ${quoted(token)} has two ids, ${first} and ${id}`);
       ids.set(token, id);
     });
     this.tokens = tokens;
@@ -59,7 +59,7 @@ export class Vocabulary {
 function requireId(ids: ReadonlyMap<string, number>, token: string, label: string): number {
   const id = ids.get(token);
   if (id !== undefined) return id;
-  throw new TokenizerError(`${label}: the special token ${JSON.stringify(token)} is missing from the vocabulary`, {
+  throw new TokenizerError(`${label}: the special token ${quoted(token)} is missing from the vocabulary`, {
     hint: 'a BERT vocabulary holds [PAD], [UNK], [CLS], [SEP] and [MASK]; is this file another kind of vocabulary?',
   });
 }
@@ -77,7 +77,7 @@ export function parseVocabTxt(text: string, label: string): Vocabulary {
     if (token === '') throw new TokenizerError(`${label}: line ${line} is empty, expected a token`);
     const first = lineOf.get(token);
     if (first !== undefined)
-      throw new TokenizerError(`${label}: line ${line} repeats the token ${JSON.stringify(token)} of line ${first}`);
+      throw new TokenizerError(`${label}: line ${line} repeats the token ${quoted(token)} of line ${first}`);
     lineOf.set(token, line);
     tokens.push(token);
     start = end + 1;
@@ -100,12 +100,10 @@ export function vocabularyFromIds(
   for (const [token, id] of entries) {
     if (typeof id !== 'number' || !Number.isInteger(id) || id < 0 || id >= MAX_TOKENS)
       throw new TokenizerError(
-        `${where}[${JSON.stringify(token)}]: expected an id from 0 to ${MAX_TOKENS - 1}, got ${JSON.stringify(id)}`,
+        `${where}[${quoted(token)}]: expected an id from 0 to ${MAX_TOKENS - 1}, got ${shownJson(id)}`,
       );
     if (tokens[id] !== undefined && tokens[id] !== token)
-      throw new TokenizerError(
-        `${where}: id ${id} has two tokens, ${JSON.stringify(tokens[id])} and ${JSON.stringify(token)}`,
-      );
+      throw new TokenizerError(`${where}: id ${id} has two tokens, ${quoted(tokens[id])} and ${quoted(token)}`);
     if (tokens[id] === undefined) count++;
     tokens[id] = token;
   }

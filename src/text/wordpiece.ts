@@ -3,7 +3,7 @@
  * and several times faster than its JavaScript twin. ASCII goes through tables, the rest through bert-normalizer.ts.
  * Knows nothing of files.
  */
-import { assert, TokenizerError } from '../core/index.ts';
+import { assert, quoted, TokenizerError } from '../core/index.ts';
 import { type BertNormalization, normalizeBert } from './bert-normalizer.ts';
 import { TokenTrie } from './token-trie.ts';
 import { CharFlag, charFlags } from './unicode-classes.ts';
@@ -272,7 +272,6 @@ function piecesOf(tokens: readonly string[], prefix: string, maxLength: number):
 
 function requireToken(vocabulary: Vocabulary, token: string, label: string): number {
   const id = vocabulary.idOf(token);
-  if (id === undefined)
-    throw new TokenizerError(`${label}: the token ${JSON.stringify(token)} is missing from the vocabulary`);
+  if (id === undefined) throw new TokenizerError(`${label}: the token ${quoted(token)} is missing from the vocabulary`);
   return id;
 }

@@ -227,6 +227,7 @@ function readSections(input: ByteReader, end: number): Map<string, Section> {
 /** A plain Uint8Array also of a Node Buffer, whose `slice` would not copy. */
 function readBytes(source: ByteSource, offset: number, length: number): Uint8Array {
   const bytes = source.read(offset, length);
+  if (bytes.constructor === Uint8Array) return bytes; // a second view would take longer than the read
   return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
@@ -241,6 +242,11 @@ function isMagic(bytes: Uint8Array, kind: FileKind): boolean {
 /** The bytes of numbers, not copied; all platforms of JavaScript are little-endian. */
 export function bytesOf(numbers: Uint32Array | Float32Array | Float64Array): Uint8Array {
   return new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+}
+
+/** The 32-bit integer that begins at a position. For one or two of them: views and copies of so few cost more. */
+export function u32At(bytes: Uint8Array, at: number): number {
+  return (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)) >>> 0;
 }
 
 /** A copy of bytes at any position, as 32-bit integers. */

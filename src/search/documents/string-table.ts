@@ -11,9 +11,9 @@
  * for a string that is there or not; without the text, a wrong guess is one in 2³² per entry. 8.5 bytes a string beside
  * the string and its offset. (Open addressing with the same entries takes 10.7 to 21 bytes.)
  */
-import { ByteReader, ByteWriter, InputError } from '../../core/index.ts';
+import { ByteWriter, InputError } from '../../core/index.ts';
 import { growingU32s } from './growing.ts';
-import { asU32s, bytesOf, PIECE_BYTES, type SectionFile, type SectionWriter } from './section-file.ts';
+import { asU32s, bytesOf, PIECE_BYTES, type SectionFile, type SectionWriter, u32At } from './section-file.ts';
 
 /** Strings per bucket, on average. */
 const BUCKET_SIZE = 8;
@@ -22,6 +22,8 @@ const WALK_STRINGS = 1 << 12;
 const MAX_BYTES = 0xffffffff;
 
 const encoder = new TextEncoder();
+/** One for all: making it takes longer than decoding an id. */
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Whether a string survives UTF-8: it has no half of a surrogate pair alone. */
 export function isWellFormed(text: string): boolean {
@@ -83,10 +85,11 @@ export class StringTableWriter {
     const offsets = this.#offsets.finish();
     const { starts, entries } = sortByHash(this.#hashes.finish());
     rejectRepeated(bytes, { offsets, entries, what });
-    out.section(`${name}.bytes`, bytes);
-    out.section(`${name}.offsets`, bytesOf(offsets));
-    out.section(`${name}.buckets`, bytesOf(starts));
-    out.section(`${name}.entries`, bytesOf(entries));
+    const sections = sectionsOf(name);
+    out.section(sections.bytes, bytes);
+    out.section(sections.offsets, bytesOf(offsets));
+    out.section(sections.buckets, bytesOf(starts));
+    out.section(sections.entries, bytesOf(entries));
   }
 }
 
@@ -132,23 +135,30 @@ function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 
+/** Names of the four sections, put together once: a table is asked for every hit. */
+type TableSections = Readonly<Record<'bytes' | 'offsets' | 'buckets' | 'entries', string>>;
+
+function sectionsOf(name: string): TableSections {
+  return { bytes: `${name}.bytes`, offsets: `${name}.offsets`, buckets: `${name}.buckets`, entries: `${name}.entries` };
+}
+
 /** A table that StringTableWriter wrote. */
 export class StringTable {
   /** How many strings there are. */
   readonly size: number;
   readonly #file: SectionFile;
-  readonly #name: string;
+  readonly #sections: TableSections;
   readonly #buckets: number;
 
   constructor(file: SectionFile, name: string) {
     this.#file = file;
-    this.#name = name;
-    this.size = file.lengthOf(`${name}.offsets`) / 4 - 1;
+    this.#sections = sectionsOf(name);
+    this.size = file.lengthOf(this.#sections.offsets) / 4 - 1;
     if (!Number.isInteger(this.size) || this.size < 0)
-      throw file.error(`${name}.offsets`, 'expected n + 1 numbers of four bytes');
+      throw file.error(this.#sections.offsets, 'expected n + 1 numbers of four bytes');
     this.#buckets = numBuckets(this.size);
-    file.requireLength(`${name}.buckets`, 4 * (this.#buckets + 1));
-    file.requireLength(`${name}.entries`, 8 * this.size);
+    file.requireLength(this.#sections.buckets, 4 * (this.#buckets + 1));
+    file.requireLength(this.#sections.entries, 8 * this.size);
   }
 
   /** The string of a number below `size`. */
@@ -158,8 +168,8 @@ export class StringTable {
 
   /** The same in UTF-8. */
   bytesAt(number: number): Uint8Array {
-    const [start, end] = this.#file.u32s(`${this.#name}.offsets`, number, 2);
-    return this.#bytes(number, start, end);
+    const bounds = this.#file.slice(this.#sections.offsets, 4 * number, 8);
+    return this.#bytes(number, u32At(bounds, 0), u32At(bounds, 4));
   }
 
   /** The number of a string, or undefined where it is not there. */
@@ -179,7 +189,7 @@ export class StringTable {
   /** All strings in UTF-8, by ascending number, with few reads. */
   *walk(): Generator<Uint8Array> {
     for (let first = 0; first < this.size; first += WALK_STRINGS) {
-      const offsets = this.#file.u32s(`${this.#name}.offsets`, first, Math.min(WALK_STRINGS, this.size - first) + 1);
+      const offsets = this.#file.u32s(this.#sections.offsets, first, Math.min(WALK_STRINGS, this.size - first) + 1);
       const base = offsets[0];
       const span = offsets[offsets.length - 1] - base;
       const together = span >= 0 && span <= PIECE_BYTES ? this.#bytes(first, base, base + span) : undefined;
@@ -189,6 +199,12 @@ export class StringTable {
         yield within ? together.subarray(start - base, end - base) : this.#bytes(first + i, start, end);
       }
     }
+  }
+
+  /** All strings, by ascending number. */
+  *strings(): Generator<string> {
+    let number = 0;
+    for (const bytes of this.walk()) yield this.#decode(bytes, number++);
   }
 
   /** Reads everything: strings are sound and distinct, and every one is found under its hash. */
@@ -201,7 +217,7 @@ export class StringTable {
       hashes[number++] = hashBytes(bytes);
       end += bytes.length;
     }
-    this.#file.requireLength(`${this.#name}.bytes`, end);
+    this.#file.requireLength(this.#sections.bytes, end);
     this.#verifyEntries(hashes);
   }
 
@@ -215,15 +231,15 @@ export class StringTable {
         const sound = entry.hash === hashes[entry.number] && bucketOf(entry.hash, this.#buckets) === bucket;
         if (!sound || (before && !this.#follows(before, entry)))
           throw this.#file.error(
-            `${this.#name}.entries`,
+            this.#sections.entries,
             `bucket ${bucket} has a wrong entry for string ${entry.number}`,
           );
         before = entry;
       }
     }
-    const [first] = this.#file.u32s(`${this.#name}.buckets`, 0, 1);
-    const [last] = this.#file.u32s(`${this.#name}.buckets`, this.#buckets, 1);
-    if (first !== 0 || last !== this.size) throw this.#file.error(`${this.#name}.buckets`, 'entries are left out');
+    const [first] = this.#file.u32s(this.#sections.buckets, 0, 1);
+    const [last] = this.#file.u32s(this.#sections.buckets, this.#buckets, 1);
+    if (first !== 0 || last !== this.size) throw this.#file.error(this.#sections.buckets, 'entries are left out');
   }
 
   #follows(a: { readonly hash: number; readonly number: number }, b: typeof a): boolean {
@@ -232,24 +248,29 @@ export class StringTable {
   }
 
   #bucket(bucket: number): Uint32Array {
-    const [start, end] = this.#file.u32s(`${this.#name}.buckets`, bucket, 2);
+    const bounds = this.#file.slice(this.#sections.buckets, 4 * bucket, 8);
+    const [start, end] = [u32At(bounds, 0), u32At(bounds, 4)];
     if (!(start <= end && end <= this.size))
-      throw this.#file.error(`${this.#name}.buckets`, `bucket ${bucket} is out of range`, 4 * bucket);
-    return asU32s(this.#file.slice(`${this.#name}.entries`, 8 * start, 8 * (end - start)));
+      throw this.#file.error(this.#sections.buckets, `bucket ${bucket} is out of range`, 4 * bucket);
+    return asU32s(this.#file.slice(this.#sections.entries, 8 * start, 8 * (end - start)));
   }
 
   #bytes(number: number, start: number, end: number): Uint8Array {
-    if (!(start <= end && end <= this.#file.lengthOf(`${this.#name}.bytes`)))
-      throw this.#file.error(`${this.#name}.offsets`, `string ${number} is out of range`, 4 * number);
-    return this.#file.slice(`${this.#name}.bytes`, start, end - start);
+    if (!(start <= end && end <= this.#file.lengthOf(this.#sections.bytes)))
+      throw this.#file.error(this.#sections.offsets, `string ${number} is out of range`, 4 * number);
+    return this.#file.slice(this.#sections.bytes, start, end - start);
   }
 
   #requireNumber(number: number): number {
     if (number < this.size) return number;
-    throw this.#file.error(`${this.#name}.entries`, `number ${number}, there are ${this.size} strings`);
+    throw this.#file.error(this.#sections.entries, `number ${number}, there are ${this.size} strings`);
   }
 
   #decode(bytes: Uint8Array, number: number): string {
-    return new ByteReader(bytes, `${this.#file.source.label}: ${this.#name} ${number}`).utf8(bytes, 0);
+    try {
+      return decoder.decode(bytes);
+    } catch {
+      throw this.#file.error(this.#sections.bytes, `string ${number} is not UTF-8`);
+    }
   }
 }
