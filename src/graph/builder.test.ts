@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ShapeError } from '../core/index.ts';
 import { GraphBuilder } from './builder.ts';
 import { choose, forEachRow } from './control-flow.ts';
-import { add, linear, matMul, multiply, reduce, transpose, unary, unsqueeze } from './ops.ts';
+import { add, linear, matMul, multiply, reduce, transpose, unary, unsqueeze } from './index.ts';
 
 describe('names', () => {
   it('are unique over a graph, its branches and its loop bodies', () => {

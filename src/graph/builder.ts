@@ -101,6 +101,35 @@ export class GraphBuilder {
     return outputs;
   }
 
+  /**
+   * Asks the node that made `first` for the outputs after it, which its operator gives to those who want them.
+   * Asked again, it gives the same.
+   */
+  furtherOutputs(first: Value, types: readonly ValueType[]): Value[] {
+    const index = this.nodes.findIndex(({ outputs }) => outputs[0] === first);
+    assert(index >= 0, `no node of this graph made ${first.name}`);
+    const node = this.nodes[index];
+    if (node.outputs.length > 1) return node.outputs.slice(1);
+    const further = types.map(({ dtype, shape }) => ({ name: this.#names.unique(node.op), dtype, shape }));
+    this.nodes[index] = { ...node, outputs: [first, ...further] };
+    return further;
+  }
+
+  /** The numbers of a constant list that `ints` made. */
+  intsOf(value: Value): number[] {
+    const data = this.constants.find((constant) => constant.value === value)?.data;
+    assert(data instanceof BigInt64Array, `${value.name} is not a constant list of integers`);
+    return Array.from(data, Number);
+  }
+
+  /** Takes over parts of another graph as they are, under their names. */
+  adopt({ inputs, constants, nodes }: Pick<GraphBuilder, 'inputs' | 'constants' | 'nodes'>): void {
+    for (const name of namesIn({ inputs, constants, nodes })) this.#interfaceName(name);
+    this.inputs.push(...inputs);
+    this.constants.push(...constants);
+    this.nodes.push(...nodes);
+  }
+
   /** Names a value as a result of the graph; runs give it back under `name`. */
   output(name: string, value: Value): Value {
     const named = { ...value, name: this.#interfaceName(name) };
@@ -114,6 +143,20 @@ export class GraphBuilder {
     assert(!this.#isOutermost || unique === name, `the graph has a value named ${name} already`);
     return unique;
   }
+}
+
+/** Every name that a part of a graph gives to a value, those of graphs inside it included. */
+function namesIn({ inputs, constants, nodes }: Pick<GraphBuilder, 'inputs' | 'constants' | 'nodes'>): string[] {
+  const own = [...inputs, ...constants.map(({ value }) => value), ...nodes.flatMap(({ outputs }) => outputs)];
+  return [...own.map(({ name }) => name), ...nodes.flatMap(innerGraphs).flatMap(namesIn)];
+}
+
+/**
+ * The graphs inside a node: loop bodies and branches.
+ * @internal
+ */
+export function innerGraphs({ attributes }: Node): GraphBuilder[] {
+  return Object.values(attributes).flatMap((a) => (typeof a === 'object' && 'graph' in a ? [a.graph] : []));
 }
 
 /** Names for values, unique over a graph and all graphs inside it. */

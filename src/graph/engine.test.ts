@@ -24,7 +24,8 @@ describe('the engines', () => {
 
   it('are told apart by what they can do: only the native one maps files', () => {
     expect(ENGINES.map(canMapFiles)).toEqual([true, false]);
-    expect(ENGINES.map(providerOf)).toEqual(['cpu', 'wasm']);
+    expect(ENGINES.map((engine) => providerOf(engine))).toEqual(['cpu', 'wasm']);
+    expect(ENGINES.map((engine) => providerOf(engine, 'webgpu'))).toEqual(['webgpu', 'webgpu']);
   });
 
   it('are found with their version', async () => {

@@ -29,11 +29,20 @@ export function canMapFiles(engine: EngineName): boolean {
 }
 
 /**
- * What computes: ONNX Runtime's name for the processor in each engine.
+ * Where graphs can be computed. Only the processor is tested; the others need their drivers, and the engine's binary for
+ * them: CUDA's is fetched by the install script of onnxruntime-node.
+ */
+export const DEVICES = ['cpu', 'webgpu', 'cuda', 'dml', 'coreml'] as const;
+
+/** Which processor computes. */
+export type Device = (typeof DEVICES)[number];
+
+/**
+ * What computes: ONNX Runtime's name for a device in each engine.
  * @internal
  */
-export function providerOf(engine: EngineName): 'cpu' | 'wasm' {
-  return engine === 'onnxruntime-node' ? 'cpu' : 'wasm';
+export function providerOf(engine: EngineName, device: Device = 'cpu'): Device | 'wasm' {
+  return engine === 'onnxruntime-web' && device === 'cpu' ? 'wasm' : device;
 }
 
 /**
@@ -51,7 +60,7 @@ const LOADERS: Loaders = {
  * An engine in memory.
  * @internal
  */
-type LoadedEngine = {
+export type LoadedEngine = {
   readonly name: EngineName;
   readonly ort: Engine;
   /** Why a better one that is installed is not used. */

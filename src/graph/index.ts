@@ -1,32 +1,24 @@
-/** ONNX graphs: building, writing and running them. */
+/** ONNX graphs: building, differentiating, writing and running them. */
+export { backward } from './autodiff.ts';
 export type { Attribute, Constant, Node, NodeOptions, ValueType } from './builder.ts';
 export { GraphBuilder } from './builder.ts';
 export { choose, forEachRow } from './control-flow.ts';
-export type { EngineName, FoundEngine } from './engine.ts';
-export { canMapFiles, ENGINE_INSTALL_COMMAND, ENGINE_VERSION, ENGINES, findEngine } from './engine.ts';
+export { DirectSession } from './direct-session.ts';
+export type { Device, EngineName, FoundEngine } from './engine.ts';
+export { canMapFiles, DEVICES, ENGINE_INSTALL_COMMAND, ENGINE_VERSION, ENGINES, findEngine } from './engine.ts';
+export type { ComputeOptions, ModelInterface, SessionModel } from './loaded-model.ts';
 export type { OnnxVersion } from './onnx.ts';
 export { PORTABLE, toOnnx } from './onnx.ts';
-export {
-  add,
-  cast,
-  concat,
-  firstRows,
-  gather,
-  geluByTanh,
-  layerNorm,
-  linear,
-  matMul,
-  multiply,
-  reduce,
-  reshape,
-  shapeOf,
-  softmax,
-  subtract,
-  transpose,
-  unary,
-  unsqueeze,
-  whereTrue,
-} from './ops.ts';
-export type { ModelInterface, SessionModel } from './session.ts';
+export { add, cast, dropout, multiply, subtract } from './ops/arithmetic.ts';
+export { geluByTanh, unary } from './ops/functions.ts';
+export { layerNorm, softmax } from './ops/normalisation.ts';
+export { linear, matMul } from './ops/products.ts';
+export type { Reduction } from './ops/reductions.ts';
+export { reduce } from './ops/reductions.ts';
+export { firstRows, gather, whereTrue } from './ops/rows.ts';
+export { GradientError } from './ops/rule.ts';
+export { concat, reshape, shapeOf, transpose, unsqueeze } from './ops/shapes.ts';
 export { Session } from './session.ts';
+export type { BackwardPart, Part } from './subgraph.ts';
+export { savedValues, subgraph } from './subgraph.ts';
 export type { Dim, DType, FileSlice, Tensor, TensorData, Value } from './value.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { GraphBuilder } from './builder.ts';
 import { forEachRow } from './control-flow.ts';
+import { unary } from './index.ts';
 import { PORTABLE, toOnnx } from './onnx.ts';
-import { unary } from './ops.ts';
 import { Session } from './session.ts';
 
 const ENGINE_DOMAIN = 'com.microsoft';

@@ -2,22 +2,15 @@
 import { inspect } from 'node:util';
 import type { MessagePort } from 'node:worker_threads';
 import { parentPort, workerData } from 'node:worker_threads';
-import { assert, EngineError, LzeroError, messageOf } from '../core/index.ts';
-import type { Engine } from './engine.ts';
-import { loadEngine, providerOf } from './engine.ts';
+import { assert, LzeroError, messageOf } from '../core/index.ts';
+import { type LoadedEngine, loadEngine } from './engine.ts';
+import { LoadedModel } from './loaded-model.ts';
 import { enter, leave, type NativeGate } from './native-gate.ts';
-import type { SessionAnswer, SessionFailure, SessionModel, SessionReply, SessionRequest } from './session.ts';
+import type { SessionAnswer, SessionFailure, SessionReply, SessionRequest } from './session.ts';
 import { REFUSED } from './session.ts';
-import type { DType, Tensor, TensorData } from './value.ts';
-import { ONNX_DTYPE } from './value.ts';
-
-type LoadedModel = Awaited<ReturnType<Engine['InferenceSession']['create']>>;
-
-/** Engine messages below this severity are not for users: 3 = errors. */
-const LOG_SEVERITY = 3;
 
 class EngineHost {
-  #engine: Awaited<ReturnType<typeof loadEngine>> | undefined;
+  #engine: LoadedEngine | undefined;
   #model: LoadedModel | undefined;
 
   async answer(request: SessionRequest): Promise<SessionAnswer> {
@@ -27,10 +20,12 @@ class EngineHost {
         return { kind: 'start', engine: this.#engine.name, problem: this.#engine.problem };
       case 'load':
         await this.#release();
-        this.#model = await this.#create(request.model, request.threads);
-        return { kind: 'load', inputs: [...this.#model.inputNames], outputs: [...this.#model.outputNames] };
+        assert(this.#engine !== undefined, 'load before start');
+        this.#model = await LoadedModel.create(this.#engine, request.model, { threads: request.threads });
+        return { kind: 'load', ...this.#model.names };
       case 'run':
-        return { kind: 'run', outputs: await this.#run(request.feeds) };
+        assert(this.#model !== undefined, 'run before load');
+        return { kind: 'run', outputs: await this.#model.run(request.feeds) };
       case 'close':
         await this.#release();
         return { kind: 'close' };
@@ -39,45 +34,10 @@ class EngineHost {
     }
   }
 
-  #create({ bytes, folder }: SessionModel, threads: number): Promise<LoadedModel> {
-    assert(this.#engine !== undefined, 'load before start');
-    return this.#engine.ort.InferenceSession.create(bytes, {
-      executionProviders: [providerOf(this.#engine.name)],
-      graphOptimizationLevel: 'all',
-      intraOpNumThreads: threads,
-      logSeverityLevel: LOG_SEVERITY,
-      ...(folder ? { extra: { session: { model_external_initializers_file_folder_path: folder } } } : {}),
-    });
-  }
-
-  async #run(feeds: Readonly<Record<string, Tensor>>): Promise<Record<string, Tensor>> {
-    assert(this.#engine !== undefined && this.#model !== undefined, 'run before load');
-    const { Tensor } = this.#engine.ort;
-    const inputs = Object.entries(feeds).map(([name, { dtype, data, dims }]) => [name, new Tensor(dtype, data, dims)]);
-    const results = await this.#model.run(Object.fromEntries(inputs));
-    return Object.fromEntries(Object.entries(results).map(([name, tensor]) => [name, fromEngine(name, tensor)]));
-  }
-
   async #release(): Promise<void> {
     await this.#model?.release();
     this.#model = undefined;
   }
-}
-
-/** Checks that an output has an element type of ours. */
-function fromEngine(name: string, { type, dims, data }: InstanceType<Engine['Tensor']>): Tensor {
-  if (!isOurs(type) || !isTensorData(data)) {
-    throw new EngineError(`output ${name} has the element type ${type}, which lzero does not use`);
-  }
-  return { dtype: type, dims: [...dims], data };
-}
-
-function isOurs(type: string): type is DType {
-  return type in ONNX_DTYPE;
-}
-
-function isTensorData(data: unknown): data is TensorData {
-  return [Float32Array, Uint8Array, Int8Array, Int32Array, BigInt64Array].some((kind) => data instanceof kind);
 }
 
 /** As text: an error's own fields need not be such that they can cross to another thread. */

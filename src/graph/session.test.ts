@@ -3,8 +3,8 @@ import { compute, floats, floatsOf } from '../../test/golden/model/fixtures.ts';
 import { EngineError } from '../core/index.ts';
 import { GraphBuilder } from './builder.ts';
 import { ENGINES } from './engine.ts';
+import { matMul, reduce, unary } from './index.ts';
 import { toOnnx } from './onnx.ts';
-import { matMul, reduce, unary } from './ops.ts';
 import { Session } from './session.ts';
 
 /** A session that is closed whatever happens. */

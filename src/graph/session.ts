@@ -5,19 +5,9 @@
 import { Worker } from 'node:worker_threads';
 import { assert, EngineError, LzeroError, MissingDependencyError, messageOf } from '../core/index.ts';
 import type { EngineName } from './engine.ts';
+import type { ModelInterface, SessionModel } from './loaded-model.ts';
 import { createGate, guardExit, shutToWork, unguardExit } from './native-gate.ts';
 import type { Tensor } from './value.ts';
-
-/** A model for the engine. */
-export type SessionModel = {
-  /** An ONNX ModelProto. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Folder of the files that hold the graph's external constants. */
-  readonly folder?: string | undefined;
-};
-
-/** What a loaded model calls the values that go in and come out. */
-export type ModelInterface = { readonly inputs: readonly string[]; readonly outputs: readonly string[] };
 
 /** What the worker is asked. */
 export type SessionRequest =

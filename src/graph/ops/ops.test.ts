@@ -1,10 +1,9 @@
 /** Every operator against numbers worked out by hand, through a real engine. */
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compute, copyOfGolden, floats, floatsOf } from '../../test/golden/model/fixtures.ts';
-import { GraphBuilder } from './builder.ts';
-import { choose, forEachRow } from './control-flow.ts';
-import { toOnnx } from './onnx.ts';
+import { compute, copyOfGolden, floats, floatsOf } from '../../../test/golden/model/fixtures.ts';
+import { GraphBuilder } from '../builder.ts';
+import { choose, forEachRow } from '../control-flow.ts';
 import {
   add,
   cast,
@@ -25,9 +24,10 @@ import {
   unary,
   unsqueeze,
   whereTrue,
-} from './ops.ts';
-import { Session } from './session.ts';
-import type { Tensor, Value } from './value.ts';
+} from '../index.ts';
+import { toOnnx } from '../onnx.ts';
+import { Session } from '../session.ts';
+import type { Tensor, Value } from '../value.ts';
 
 let session: Session;
 beforeAll(async () => {
