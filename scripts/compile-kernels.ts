@@ -14,15 +14,19 @@ const SETTINGS = [
 
 const SHARED = ['--sharedMemory', '--enable', 'threads', '--initialMemory', '1', '--maximumMemory', '65536'];
 
-/** The window search as WebAssembly, for a memory of one thread and for one that threads share. */
-export async function compileKernels(): Promise<{ privateMemory: Buffer; sharedMemory: Buffer }> {
-  return { privateMemory: await compile([]), sharedMemory: await compile(SHARED) };
+/** The kernels as WebAssembly: the search for a memory of one thread and for one that threads share, and training. */
+export async function compileKernels(): Promise<{ privateMemory: Buffer; sharedMemory: Buffer; training: Buffer }> {
+  return {
+    privateMemory: await compile('window-search.ts'),
+    sharedMemory: await compile('window-search.ts', SHARED),
+    training: await compile('training.ts'),
+  };
 }
 
-async function compile(extra: readonly string[]): Promise<Buffer> {
+async function compile(source: string, extra: readonly string[] = []): Promise<Buffer> {
   let bytes: Buffer | undefined;
   const { error, stderr } = await main(
-    ['src/kernels/assembly/window-search.ts', '--baseDir', ROOT, '--outFile', 'kernel.wasm', ...SETTINGS, ...extra],
+    [`src/kernels/assembly/${source}`, '--baseDir', ROOT, '--outFile', 'kernel.wasm', ...SETTINGS, ...extra],
     {
       writeFile: (name: string, contents: Uint8Array | string) => {
         if (name === 'kernel.wasm' && typeof contents !== 'string') bytes = Buffer.from(contents);

@@ -1,4 +1,4 @@
-/** Inner loops of search in WebAssembly, and their twins in plain TypeScript. */
+/** Inner loops of search and training in WebAssembly, and their twins in plain TypeScript. */
 export type { Kernel, KernelName } from './kernel.ts';
 export { createKernel } from './kernel.ts';
 export {
@@ -31,6 +31,10 @@ export {
 } from './layout.ts';
 export type { GrowingBytes, LinearMemoryOptions } from './linear-memory.ts';
 export { LinearMemory } from './linear-memory.ts';
+export type { AdamWOptions, DropoutOptions, TrainingKernel } from './training-kernel.ts';
+export { createTrainingKernel } from './training-kernel.ts';
+export { allottedBytes, TrainingMemory, TrainingMemoryError } from './training-memory.ts';
+export type { AdamWArrays, AddRows, HeadBackward, QuantiseRows } from './training-twin.ts';
 export type { WasmMemory } from './webassembly.ts';
 export type { MemoryViews } from './window-search.ts';
 export { scratchBytes } from './window-search.ts';

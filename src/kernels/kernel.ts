@@ -1,7 +1,6 @@
 /** The two forms of the window search behind one face: WebAssembly where the machine has its SIMD, TypeScript elsewhere. */
-import { assert } from '../core/index.ts';
 import type { LinearMemory } from './linear-memory.ts';
-import { type WasmMemory, webAssembly } from './webassembly.ts';
+import { instantiate, type WasmMemory, webAssembly } from './webassembly.ts';
 import { search, sortHeap } from './window-search.ts';
 import { PRIVATE_MEMORY_KERNEL, SHARED_MEMORY_KERNEL } from './window-search-bytes.ts';
 
@@ -31,33 +30,12 @@ function typescriptKernel(memory: LinearMemory): Kernel {
 }
 
 function wasmKernel({ bytes }: LinearMemory): Kernel | undefined {
-  if (!webAssembly || !isWasmMemory(bytes)) return undefined;
+  if (!isWasmMemory(bytes)) return undefined;
   const shared = typeof SharedArrayBuffer !== 'undefined' && bytes.buffer instanceof SharedArrayBuffer;
-  const module = compile(shared ? SHARED_MEMORY_KERNEL : PRIVATE_MEMORY_KERNEL);
-  if (!module) return undefined;
-  const { exports } = new webAssembly.Instance(module, { env: { memory: bytes } });
-  return { name: 'wasm', search: functionOf(exports, 'search'), sortHeap: functionOf(exports, 'sortHeap') };
+  const functionOf = instantiate(shared ? SHARED_MEMORY_KERNEL : PRIVATE_MEMORY_KERNEL, bytes);
+  return functionOf && { name: 'wasm', search: functionOf('search'), sortHeap: functionOf('sortHeap') };
 }
 
 function isWasmMemory(bytes: object): bytes is WasmMemory {
   return webAssembly !== undefined && bytes instanceof webAssembly.Memory;
-}
-
-const compiled = new Map<string, object>();
-
-/** A module, compiled once per thread; undefined where the machine lacks SIMD, which validation finds out. */
-function compile(base64: string): object | undefined {
-  const known = compiled.get(base64);
-  if (known || !webAssembly) return known;
-  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  if (!webAssembly.validate(bytes)) return undefined;
-  const module = new webAssembly.Module(bytes);
-  compiled.set(base64, module);
-  return module;
-}
-
-function functionOf(exports: Readonly<Record<string, unknown>>, name: string): (request: number) => void {
-  const found = exports[name];
-  assert(typeof found === 'function', `the kernel exports no function ${name}`);
-  return (request) => found(request);
 }

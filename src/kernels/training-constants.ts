@@ -1,0 +1,20 @@
+/**
+ * Numbers that the training kernels in AssemblyScript share with their TypeScript twins, which is why this file holds
+ * plain constants and nothing else. A literal with a point is a float64 in AssemblyScript, one without an integer.
+ */
+
+/** quantiseRows: what is added to a code to make it unsigned. */
+export const CODE_ZERO = 64.0;
+/** quantiseRows: largest |code|. */
+export const CODE_LIMIT = 63.0;
+/** quantiseRows: rows whose largest value is not above this have no codes. */
+export const SMALLEST = 1e-30;
+/** quantiseRows: room for float32's rounding of the norms. */
+export const SAFETY = 1.001;
+/** quantiseRows: room for float32's rounding of a product, as a share of ‖u‖·‖w‖ for each of its terms: 2⁻²³. */
+export const ROUNDING = 1.1920928955078125e-7;
+
+/** dropoutMask: first multiplier of the hash. */
+export const HASH_A = 0x21f0aaad;
+/** dropoutMask: second multiplier of the hash. */
+export const HASH_B = 0x735a2d97;
