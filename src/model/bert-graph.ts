@@ -36,8 +36,16 @@ export type Products = {
   words(ids: Value): Value;
 };
 
+/** Sets some of a value's elements to 0, by chance; `part` is what of the network the value belongs to. */
+export type Dropout = (x: Value, part: 'hidden' | 'attention') => Value;
+
 /** Parameters, and how the matrices among them are applied; in float32 if not given. */
-type Network = { readonly parameters: ParameterLookup; readonly products?: Products | undefined };
+type Network = {
+  readonly parameters: ParameterLookup;
+  readonly products?: Products | undefined;
+  /** Only in training. */
+  readonly dropout?: Dropout | undefined;
+};
 
 /** What a batch feeds, and what the encoder makes of it. */
 export type EncoderValues = {
@@ -47,6 +55,8 @@ export type EncoderValues = {
   readonly mask: Value;
   /** Last hidden states, [N, H], N = B·T. */
   readonly hidden: Value;
+  /** Hidden states before the first layer, and after each: [N, H] */
+  readonly states: readonly Value[];
   /** [B, T] as an int64 list. */
   readonly batchShape: Value;
 };
@@ -55,23 +65,24 @@ export type EncoderValues = {
 const MASKED = -1e9;
 
 /** What an encoder is made for. */
-export type EncoderInputs = Pick<EncoderValues, 'ids' | 'mask'> & Pick<Network, 'products'>;
+export type EncoderInputs = Pick<EncoderValues, 'ids' | 'mask'> & Pick<Network, 'products' | 'dropout'>;
 
 /** Appends the encoder: token ids and mask in, the graph's inputs `ids` and `mask` unless given; hidden states out. */
 export function bertEncoder(
   g: GraphBuilder,
   config: BertConfig,
   parameters: ParameterLookup,
-  { ids, mask, products }: EncoderInputs = batchInputs(g),
+  { ids, mask, ...network }: EncoderInputs = batchInputs(g),
 ): EncoderValues {
   const batchShape = shapeOf(g, ids, { start: 0, end: 2 });
-  const layers = new Layers(g, config, { parameters, products });
+  const layers = new Layers(g, config, { parameters, ...network });
   const padding = multiply(g, subtract(g, g.scalar(1), mask), g.scalar(MASKED)); // [B, T]
   const bias = unsqueeze(g, padding, [1, 2]); //                                    [B, 1, 1, T]
   const headShape = concat(g, [batchShape, g.ints(config.numHeads, layers.headSize)], 4);
-  let x = layers.embeddings(ids); // [N, H]
-  for (let layer = 0; layer < config.numLayers; layer++) x = layers.block(x, { layer, bias, headShape });
-  return { ids, mask, hidden: x, batchShape };
+  const states = [layers.embeddings(ids)]; // [N, H]
+  for (let layer = 0; layer < config.numLayers; layer++)
+    states.push(layers.block(states[layer], { layer, bias, headShape }));
+  return { ids, mask, hidden: states[config.numLayers], states, batchShape };
 }
 
 /** Declares the graph's inputs `ids` and `mask`. */
@@ -103,12 +114,14 @@ class Layers {
   readonly #config: BertConfig;
   readonly #parameters: ParameterLookup;
   readonly #products: Products;
+  readonly #dropout: Dropout;
 
-  constructor(g: GraphBuilder, config: BertConfig, { parameters, products }: Network) {
+  constructor(g: GraphBuilder, config: BertConfig, { parameters, products, dropout }: Network) {
     this.#g = g;
     this.#config = config;
     this.#parameters = parameters;
     this.#products = products ?? floatProducts(g, parameters);
+    this.#dropout = dropout ?? ((x) => x);
   }
 
   get headSize(): number {
@@ -141,7 +154,7 @@ class Layers {
     const table = this.#parameters(`${name}.position_embeddings.weight`);
     const positions = firstRows(g, table, { count: numTokens, name: 'T' }); // [T, H]
     const placed = add(g, words, positions);
-    return this.norm(this.#flatten(this.#withType(placed, name)), `${name}.LayerNorm`);
+    return this.#dropout(this.norm(this.#flatten(this.#withType(placed, name)), `${name}.LayerNorm`), 'hidden');
   }
 
   #withType(x: Value, name: string): Value {
@@ -155,9 +168,10 @@ class Layers {
     const g = this.#g;
     const name = `bert.encoder.layer.${layer}`;
     const attended = this.dense(this.#attention(x, { name, bias, headShape }), `${name}.attention.output.dense`);
-    const y = this.norm(add(g, attended, x), `${name}.attention.output.LayerNorm`);
+    const y = this.norm(add(g, this.#dropout(attended, 'hidden'), x), `${name}.attention.output.LayerNorm`);
     const inner = this.activate(this.dense(y, `${name}.intermediate.dense`)); // [N, I]
-    return this.norm(add(g, this.dense(inner, `${name}.output.dense`), y), `${name}.output.LayerNorm`);
+    const outer = this.#dropout(this.dense(inner, `${name}.output.dense`), 'hidden');
+    return this.norm(add(g, outer, y), `${name}.output.LayerNorm`);
   }
 
   /** softmax(q·kᵀ/√d + bias)·v for each head, heads side by side: [N, H]. */
@@ -171,7 +185,7 @@ class Layers {
     };
     const q = multiply(g, heads('query', [0, 2, 1, 3]), g.scalar(1 / Math.sqrt(this.headSize))); // [B, A, T, d]
     const logits = matMul(g, q, heads('key', [0, 2, 3, 1])); //                                     [B, A, T, T]
-    const attention = softmax(g, add(g, logits, bias));
+    const attention = this.#dropout(softmax(g, add(g, logits, bias)), 'attention');
     const context = matMul(g, attention, heads('value', [0, 2, 1, 3])); //                          [B, A, T, d]
     return this.#flatten(transpose(g, context, [0, 2, 1, 3]));
   }

@@ -2,12 +2,12 @@
  * A Hugging Face BERT or DistilBERT on disk: config.json and the file of weights, checked against each other. Names are
  * those of BertForMaskedLM; checkpoints that spell them in another way are read under the same names (tensor-names.ts).
  */
-import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { CheckpointError, messageOf } from '../core/index.ts';
+import { CheckpointError, printable } from '../core/index.ts';
 import type { BertConfig } from './bert-config.ts';
 import { parseBertConfig } from './bert-config.ts';
 import { readStoredCodes, scaleName } from './int8/stored-codes.ts';
+import { readSmallFile } from './layouts/module-files.ts';
 import { DECODER, DECODER_BIAS, MLM_BIAS, namesInFile, TIED, WORD_EMBEDDINGS } from './tensor-names.ts';
 import { openTensorFile } from './tensors/open-tensor-file.ts';
 import type { ReusedMemory } from './tensors/reused-memory.ts';
@@ -41,8 +41,7 @@ export class Checkpoint {
 
   /** Opens a folder and checks that every tensor the encoder and its head need is there, in its shape. */
   static async open(folder: string): Promise<Checkpoint> {
-    const configPath = join(folder, 'config.json');
-    const config = parseBertConfig(await readText(configPath), configPath);
+    const config = await readConfig(folder);
     const file = await openTensorFile(folder);
     try {
       return new Checkpoint(folder, config, file);
@@ -142,9 +141,12 @@ export class Checkpoint {
     for (const name of this.#namesInFile.keys()) {
       const layer = Number(/^bert\.encoder\.layer\.(\d+)\./.exec(name)?.[1] ?? -1);
       if (layer < numLayers) continue;
-      throw new CheckpointError(`${this.#file.path}: has the tensor ${name}, config.json only ${numLayers} layers`, {
-        hint: this.#mismatch,
-      });
+      throw new CheckpointError(
+        `${this.#file.path}: has the ${tensorLabel(name)}, config.json only ${numLayers} layers`,
+        {
+          hint: this.#mismatch,
+        },
+      );
     }
   }
 
@@ -183,7 +185,7 @@ export class Checkpoint {
     const found = this.entry(name).shape;
     if (found.join() === shape.join()) return;
     throw new CheckpointError(
-      `${this.#file.path}: the tensor ${name} has shape [${found.join(', ')}], config.json asks for [${shape.join(', ')}]`,
+      `${this.#file.path}: the tensor ${name} has shape ${printable(`[${found.join(', ')}]`)}, config.json asks for [${shape.join(', ')}]`,
       { hint: this.#mismatch },
     );
   }
@@ -198,15 +200,13 @@ function samePlace({ place: a }: StoredTensor, { place: b }: StoredTensor): bool
   return a !== undefined && b !== undefined && a.offset === b.offset && a.length === b.length;
 }
 
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    throw new CheckpointError(`cannot read ${path}: ${messageOf(cause)}`, {
-      hint: 'a checkpoint folder has config.json, model.safetensors or pytorch_model.bin, and a tokenizer',
-      cause,
-    });
-  }
+async function readConfig(folder: string): Promise<BertConfig> {
+  const path = join(folder, 'config.json');
+  const text = await readSmallFile(path);
+  if (text !== undefined) return parseBertConfig(text, path);
+  throw new CheckpointError(`${path} is missing`, {
+    hint: 'a checkpoint folder has config.json, model.safetensors or pytorch_model.bin, and a tokenizer',
+  });
 }
 
 /** Every tensor that an encoder of these sizes has, with its shape. */

@@ -109,6 +109,45 @@ describe('a folder for sentence-transformers', () => {
   });
 });
 
+describe('our own layout', () => {
+  const quantised = () => convert({ to: 'lzero', precision: 'int8' });
+
+  it('has the precision that was asked for, whatever the source has', async () => {
+    const source = await quantised();
+    expect(jsonOf(source, 'lzero.json')).toHaveProperty('precision', 'int8');
+    const options = { source, idf: undefined, to: 'lzero' } as const;
+    const floats = await convert({ ...options, precision: 'fp32' });
+    expect(jsonOf(floats, 'lzero.json')).not.toHaveProperty('precision');
+    const as = { folder: source, options: { precision: 'fp32' } } as const;
+    expect(await compareVectors(as, { folder: floats }, golden.texts)).toMatchObject({ numOnlyInOne: 0, largest: 0 });
+    expect(jsonOf(await convert(options), 'lzero.json')).toHaveProperty('precision', 'int8');
+  });
+
+  it('takes neither a backend nor something to drop', async () => {
+    await expect(convert({ to: 'lzero', backend: 'onnx' })).rejects.toThrow('no choice of backend');
+    await expect(convert({ to: 'lzero', drop: ['prune'] })).rejects.toThrow('no prune to be left out');
+  });
+
+  it.each(LAYOUTS)('and every other keep settings that the source fixes: %s', async (to) => {
+    const source = await quantised();
+    for (const precision of ['fp32', 'int8'] as const) {
+      if (precision === 'int8' && to === 'opensearch') continue; // refused for other reasons
+      const change = convert({ source, idf: undefined, to, precision, activation: 'l0' });
+      await expect(change).rejects.toThrow(/activation cannot be changed from outside/);
+    }
+  });
+
+  it('of a model without weights of ours has the arithmetic that it has', async () => {
+    const onnx = await convert({ to: 'onnx', precision: 'int8' });
+    const again = { source: onnx, idf: undefined, to: 'lzero' } as const;
+    await expect(convert({ ...again, precision: 'fp32' })).rejects.toThrow('whose arithmetic is its own');
+    const report = await convertModel({ ...again, output: join(scratch, 'onnx-again'), precision: 'int8' });
+    expect(report.precision).toBe('int8');
+    const bow = { source: EMBEDDED_MODEL, idf: undefined, to: 'lzero' } as const;
+    await expect(convert({ ...bow, precision: 'int8' })).rejects.toThrow('has no network');
+  });
+});
+
 describe('what a layout cannot carry', () => {
   const prune = parsePruneRule('mass:0.9');
 

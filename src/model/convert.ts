@@ -8,10 +8,8 @@ import { ConfigError } from '../core/index.ts';
 import { Checkpoint, missingHead } from './checkpoint.ts';
 import { makeFolder } from './folder-output.ts';
 import { resolveModel } from './hub/resolve-model.ts';
-import { importModel } from './import.ts';
+import { makeModel } from './import.ts';
 import type { Precision } from './int8/precision.ts';
-import { DEFAULT_PRECISION } from './int8/precision.ts';
-import { quantiseModel } from './int8/quantise-model.ts';
 import type { Droppable, ForeignLayout } from './layouts/losses.ts';
 import { lossesOf, withoutLosses } from './layouts/losses.ts';
 import type { CheckpointOptions } from './layouts/source-model.ts';
@@ -22,6 +20,7 @@ import { writeSentenceTransformers } from './layouts/write-sentence-transformers
 import type { ModelFolder } from './model-folder.ts';
 import { readModelFolder } from './model-folder.ts';
 import type { BertSettings, ModelSettings } from './settings.ts';
+import { precisionOf } from './settings.ts';
 
 /** Layouts that are written. */
 export const TARGET_LAYOUTS = ['lzero', 'sentence-transformers', 'opensearch', 'onnx'] as const;
@@ -59,31 +58,34 @@ export type ConvertReport = {
 
 /** Makes the folder. */
 export async function convertModel(options: ConvertOptions): Promise<ConvertReport> {
-  const source = (await resolveModel(options.source)).folder;
   const { to } = options;
-  return to === 'lzero' ? await toOwnLayout({ ...options, source }) : await toForeignLayout({ ...options, source, to });
+  return to === 'lzero' ? await toOwnLayout(options) : await toForeignLayout({ ...options, to });
 }
 
-async function toOwnLayout({
-  to,
-  precision,
-  drop: _,
-  backend: _b,
-  ...options
-}: ConvertOptions): Promise<ConvertReport> {
-  const { settings } = precision === 'int8' ? await quantiseModel(options) : await importModel(options);
-  const own = settings.kind === 'bert' ? settings.precision : undefined;
-  return { layout: to, settings, precision: own ?? DEFAULT_PRECISION, dropped: [], notes: [] };
+/** Our own layout carries everything and names no program that would run the network. */
+async function toOwnLayout({ to, backend, drop = [], ...options }: ConvertOptions): Promise<ConvertReport> {
+  if (backend !== undefined) throw noBackend(to);
+  if (drop.length > 0)
+    throw new ConfigError(`the layout ${to} carries everything: there is no ${drop.join(', ')} to be left out`, {
+      hint: 'leave out --drop; lzero model import makes a model with other settings',
+    });
+  const { settings } = await makeModel(options);
+  return { layout: to, settings, precision: precisionOf(settings), dropped: [], notes: [] };
+}
+
+function noBackend(to: TargetLayout): ConfigError {
+  return new ConfigError(`the layout ${to} has no choice of backend`, { hint: 'leave out --backend' });
 }
 
 type ForeignOptions = ConvertOptions & { readonly to: ForeignLayout };
 
-async function toForeignLayout({ source, output, to, force, ...options }: ForeignOptions): Promise<ConvertReport> {
+async function toForeignLayout({ output, to, force, ...options }: ForeignOptions): Promise<ConvertReport> {
   const { activation, encodeLength, prune, idf, drop = [] } = options;
-  const model = await readModelFolder(source, { activation, encodeLength, prune, idf });
+  const { folder: source, name } = await resolveModel(options.source);
+  const model = await readModelFolder(source, { activation, encodeLength, prune, idf }, name);
   const own = networkSettings(model, to);
-  const losses = lossesOf(own, to).map(({ name }) => name);
-  const { precision = own.precision ?? DEFAULT_PRECISION } = options;
+  const losses = lossesOf(own, to).map((loss) => loss.name);
+  const { precision = precisionOf(own) } = options;
   const { precision: _, ...settings } = { ...withoutLosses(own, to, drop), name: basename(resolve(output)) };
   return await makeFolder(output, { inputs: [source], force }, async (folder) => {
     const checkpoint = await Checkpoint.open(model.encoderFolder);
@@ -112,9 +114,7 @@ type PlanOptions = Pick<ForeignOptions, 'to' | 'backend'> & { readonly precision
 
 function planOf({ folder, head }: Checkpoint, { to, backend, precision }: PlanOptions): Plan {
   if (head === 'none') throw missingHead(folder, 'lzero model import SOURCE -o MODEL');
-  if (backend !== undefined && to !== 'sentence-transformers') {
-    throw new ConfigError(`the layout ${to} has no choice of backend`, { hint: 'leave out --backend' });
-  }
+  if (backend !== undefined && to !== 'sentence-transformers') throw noBackend(to);
   if (to === 'onnx') return { to, backend: 'onnx' };
   const reason = notForTorch(head, precision);
   const chosen = backend ?? (to === 'opensearch' || reason === undefined ? 'torch' : 'onnx');

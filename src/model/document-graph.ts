@@ -13,7 +13,7 @@ import { TIED, WORD_EMBEDDINGS } from './checkpoint.ts';
 import { integerHead } from './int8/integer-head.ts';
 import type { MatrixLookup } from './int8/integer-products.ts';
 import { integerProducts } from './int8/integer-products.ts';
-import { pooledLogits, sparseHead } from './sparse-head.ts';
+import { pooledLogits, repeatFirst, sparseHead } from './sparse-head.ts';
 import type { TermBounds } from './term-bounds.ts';
 
 /** How the graph's parameters come into a builder. */
@@ -77,7 +77,7 @@ export function tiedLogitsGraph({ config }: Checkpoint, source: ParameterSource)
   const scale = g.input('scale', 'float32', [1]);
   const inputShare = g.input('inputShare', 'float32', [1]);
   const u = tiedInput(g, encoder, { products: floatProducts(g, parameters), scale, inputShare });
-  g.output('logits', pooledLogits(g, { ...encoder, u }, parameters(WORD_EMBEDDINGS)));
+  g.output('logits', pooledLogits(g, repeatFirst(g, { ...encoder, u }), parameters(WORD_EMBEDDINGS)));
   return g;
 }
 

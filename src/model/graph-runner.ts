@@ -9,10 +9,9 @@ import type { GraphBuilder, Tensor, Value } from '../graph/index.ts';
 import { canMapFiles, Session, toOnnx } from '../graph/index.ts';
 import type { ParameterLookup } from './bert-graph.ts';
 import type { Checkpoint } from './checkpoint.ts';
+import type { TokenIds } from './padded-batch.ts';
+import { paddedBatch } from './padded-batch.ts';
 import { ReusedMemory } from './tensors/reused-memory.ts';
-
-/** A document as the encoder reads it: token ids with [CLS] and [SEP]. */
-export type TokenIds = Int32Array;
 
 /** Told of a tensor by its name in the checkpoint. The values may be gone after the call. */
 export type TensorVisitor = (name: string, values: Float32Array) => void;
@@ -83,17 +82,10 @@ export class GraphRunner {
     batch: readonly TokenIds[],
     extra: Readonly<Record<string, Tensor>> = {},
   ): Promise<Readonly<Record<string, Tensor>>> {
-    const numTokens = Math.max(...batch.map((ids) => ids.length));
-    const dims = [batch.length, numTokens];
-    const ids = new Int32Array(batch.length * numTokens);
-    const mask = new Float32Array(batch.length * numTokens);
-    batch.forEach((document, row) => {
-      ids.set(document, row * numTokens);
-      mask.fill(1, row * numTokens, row * numTokens + document.length);
-    });
+    const { dims, ids, mask } = paddedBatch(batch);
     return this.#session.run({
       ids: { dtype: 'int32', dims, data: ids },
-      mask: { dtype: 'float32', dims, data: mask },
+      mask: { dtype: 'float32', dims, data: Float32Array.from(mask) },
       ...extra,
     });
   }

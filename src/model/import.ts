@@ -1,8 +1,8 @@
 /**
- * Makes a model folder from a folder of any layout, with other settings where options give them. Weights are copied as
- * they are from a safetensors file. From any other file, and where they change, they are written anew: under the names of
- * BertForMaskedLM, or for DistilBERT under its own, so that config.json beside them stays true and others can load both.
+ * Makes a model folder from a folder of any layout: to import it, with other settings where options give them; to quantise
+ * it; to convert it into our layout. How the weights get there is write-weights.ts's.
  */
+import { stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { CheckpointError, ConfigError } from '../core/index.ts';
 import { writeFileAtomically } from '../files/index.ts';
@@ -12,19 +12,20 @@ import { modelCard } from './card.ts';
 import type { Head } from './checkpoint.ts';
 import { Checkpoint, missingHead, WEIGHTS_FILE } from './checkpoint.ts';
 import { copyContent, copyFiles, makeFolder } from './folder-output.ts';
-import type { TokenIds } from './graph-runner.ts';
 import { resolveModel } from './hub/resolve-model.ts';
+import type { Precision } from './int8/precision.ts';
 import { readSourceModel, withOptions } from './layouts/find-layout.ts';
 import { graphFiles } from './layouts/network-in.ts';
 import type { CheckpointOptions, LayoutName, SourceModel } from './layouts/source-model.ts';
 import type { ModelFolder } from './model-folder.ts';
-import { completeModel, TOKENIZER_FILES } from './model-folder.ts';
+import { completeModel, TOKENIZER_FILES, withOrigin } from './model-folder.ts';
+import type { TokenIds } from './padded-batch.ts';
 import type { ModelSettings } from './settings.ts';
-import { formatSettings, IDF_FILE, SETTINGS_FILE } from './settings.ts';
-import { distilBertName } from './tensor-names.ts';
+import { formatSettings, IDF_FILE, precisionOf, SETTINGS_FILE } from './settings.ts';
 import type { TensorToWrite, WritableDtype } from './tensors/safetensors-writer.ts';
-import { writeSafetensors } from './tensors/safetensors-writer.ts';
 import { CALIBRATION_DOCUMENTS, calibrateTiedHead, tiedHeadTensors } from './tied-head.ts';
+import type { WeightsForm } from './write-weights.ts';
+import { writeWeights } from './write-weights.ts';
 
 /** How to make a model folder. */
 export type ImportOptions = CheckpointOptions & {
@@ -58,23 +59,40 @@ export type ImportReport = {
   readonly notes: readonly string[];
 };
 
-/** Makes the folder. */
+/** Makes the folder. Its settings may be others than those that the source fixes. */
 export async function importModel(options: ImportOptions): Promise<ImportReport> {
+  const { weightBytes: _, ...report } = await makeModel({ ...options, mayDiffer: true });
+  return report;
+}
+
+/** How a model folder is made, for whatever reason. */
+export type MakeOptions = ImportOptions & {
+  /** The arithmetic that it is made for; that of the source if not given. */
+  readonly precision?: Precision | undefined;
+  /** Whether the model may become another one: with settings that contradict the source, or a head that it lacks. */
+  readonly mayDiffer?: boolean | undefined;
+};
+
+/** What was made, and how large the file of weights was and is, where there is one. */
+export type MakeReport = ImportReport & {
+  readonly weightBytes: { readonly source: number; readonly made: number } | undefined;
+};
+
+/** Makes a model folder. */
+export async function makeModel(options: MakeOptions): Promise<MakeReport> {
   const { output, force } = options;
   const { folder: source, name } = await resolveModel(options.source);
   return await makeFolder(output, { inputs: [source], force }, (folder) => fill(folder, { ...options, source, name }));
 }
 
-type FoundOptions = ImportOptions & {
+type FoundOptions = MakeOptions & {
   /** What a pulled model is called. */
   readonly name: string | undefined;
 };
 
-async function fill(folder: string, options: FoundOptions): Promise<ImportReport> {
+async function fill(folder: string, options: FoundOptions): Promise<MakeReport> {
   const source = await readSource(options);
-  const origin =
-    options.name === undefined || source.layout === 'lzero' ? {} : { source: `checkpoint ${options.name}` };
-  const settings = { ...source.settings, name: basename(resolve(options.output)), ...origin };
+  const settings = { ...source.settings, name: basename(resolve(options.output)) };
   const network = await fillNetwork(folder, source, options);
   const made = madeSettings(settings, network);
   await copyFiles(source.tokenizerFolder, folder, TOKENIZER_FILES);
@@ -84,28 +102,36 @@ async function fill(folder: string, options: FoundOptions): Promise<ImportReport
   await writeFileAtomically(join(folder, 'README.md'), modelCard(made, { ...network, tokenizer: source.tokenizer }));
   await writeFileAtomically(join(folder, SETTINGS_FILE), formatSettings(made));
   const { layout, notes } = source;
-  return {
-    settings: made,
-    layout,
-    notes,
-    head: network?.head,
-    numCalibrationDocuments: network?.numCalibrationDocuments,
-  };
+  const { head, numCalibrationDocuments, weightBytes } = network ?? {};
+  return { settings: made, layout, notes, head, numCalibrationDocuments, weightBytes };
 }
 
-/** Settings of what was written: a graph lies in the folder itself, and codes that were written as floats are floats. */
+/** Settings of what was written: a graph lies in the folder itself, and of weights they say whether they are codes. */
 function madeSettings(settings: ModelSettings, network: Network | undefined): ModelSettings {
   if (settings.kind === 'onnx') return { ...settings, file: basename(settings.file) };
-  if (settings.kind === 'bow' || network?.isCopied) return settings;
+  if (settings.kind === 'bow' || network?.form === 'copied') return settings;
   const { precision: _, ...floats } = settings;
-  return floats;
+  return network?.form === 'codes' ? { ...floats, precision: 'int8' } : floats;
 }
 
 /** The source with the options laid over its settings. A head of our own takes only the encoder of a dense model. */
-async function readSource(options: ImportOptions): Promise<ModelFolder> {
+async function readSource(options: FoundOptions): Promise<ModelFolder> {
   const found = await readSourceModel(options.source, { ignoreModules: options.head === 'tied' });
   refuseForNetworks(found, options);
-  return await completeModel(withOptions(found, options, { override: true }), options.idf);
+  refusePrecision(found, options);
+  const chosen = withOptions(found, options, { override: options.mayDiffer ?? false });
+  return await completeModel(withOrigin(chosen, options.name), options.idf);
+}
+
+/** The arithmetic of what we do not look into is its own, and codes are of one type. */
+function refusePrecision({ folder, settings }: SourceModel, { precision, dtype }: MakeOptions): void {
+  if (precision === 'int8' && dtype !== undefined)
+    throw new ConfigError(`weights in 8-bit codes cannot be of type ${dtype}`, { hint: 'leave out one of the two' });
+  if (settings.kind === 'bert' || precision === undefined || precision === precisionOf(settings)) return;
+  const why = settings.kind === 'bow' ? 'has no network' : 'is an ONNX file, whose arithmetic is its own';
+  throw new ConfigError(`${folder}: the model ${why}, so there are no weights to write as ${precision}`, {
+    hint: 'begin with the checkpoint that it was made from',
+  });
 }
 
 /** What a model that has no network of ours cannot be given. */
@@ -123,10 +149,14 @@ function refuseForNetworks({ folder, settings, asked }: SourceModel, options: Im
   });
 }
 
-type Network = Omit<HeadReport, 'added'> & { readonly isCopied: boolean };
+type Network = Omit<HeadReport, 'added'> &
+  Required<Pick<MakeReport, 'weightBytes'>> & {
+    /** What became of the weights. */
+    readonly form: WeightsForm;
+  };
 
 /** The network's files. */
-async function fillNetwork(folder: string, source: ModelFolder, options: ImportOptions): Promise<Network | undefined> {
+async function fillNetwork(folder: string, source: ModelFolder, options: MakeOptions): Promise<Network | undefined> {
   const { settings, encoderFolder } = source;
   if (settings.kind === 'bow') return undefined;
   await copyFiles(encoderFolder, folder, ['config.json']);
@@ -138,11 +168,11 @@ async function fillNetwork(folder: string, source: ModelFolder, options: ImportO
   const checkpoint = await Checkpoint.open(encoderFolder);
   try {
     const { added, ...network } = await headOf(checkpoint, source, options);
-    const { dtype } = options;
-    const isCopied = added.length === 0 && dtype === undefined && checkpoint.weightsFormat === 'safetensors';
-    if (isCopied) await copyContent(checkpoint.weightsPath, join(folder, WEIGHTS_FILE));
-    else await writeWeights(join(folder, WEIGHTS_FILE), checkpoint, { added, dtype });
-    return { ...network, isCopied };
+    const { dtype, precision } = options;
+    const path = join(folder, WEIGHTS_FILE);
+    const form = await writeWeights(path, checkpoint, { added, dtype, precision });
+    const [before, after] = await Promise.all([checkpoint.weightsPath, path].map((file) => stat(file)));
+    return { ...network, form, weightBytes: { source: before.size, made: after.size } };
   } finally {
     await checkpoint.close();
   }
@@ -158,11 +188,11 @@ type HeadReport = {
 async function headOf(
   checkpoint: Checkpoint,
   { settings, tokenizer }: ModelFolder,
-  { source, head, ...options }: ImportOptions,
+  { source, head, mayDiffer, ...options }: MakeOptions,
 ): Promise<HeadReport> {
   if (head !== 'tied') {
     if (checkpoint.head !== 'none') return { head: checkpoint.head, added: [] };
-    throw missingHead(source, 'add');
+    throw missingHead(source, mayDiffer ? 'add' : `lzero model import ${source} -o MODEL`);
   }
   if (checkpoint.head === 'mlm') {
     throw new CheckpointError(`${source}: the checkpoint has an MLM head of its own; a tied head would hide it`, {
@@ -197,28 +227,4 @@ async function firstDocuments(
 function neverActive({ vocabulary }: Tokenizer): ReadonlySet<number> {
   const unused = vocabulary.tokens.flatMap((token, id) => (/^\[unused\d+\]$/.test(token) ? [id] : []));
   return new Set([...vocabulary.specialIds, ...unused]);
-}
-
-const SOURCE_DTYPES: readonly string[] = ['F32', 'F16', 'BF16'] satisfies WritableDtype[];
-
-/** Writes the source's weights anew: they were not safetensors, something is added, or the type changes. */
-async function writeWeights(
-  path: string,
-  checkpoint: Checkpoint,
-  { added, dtype }: { added: readonly TensorToWrite[]; dtype: WritableDtype | undefined },
-): Promise<void> {
-  const replaced = new Set(added.map(({ name }) => name));
-  const tensors: TensorToWrite[] = [...added];
-  const isDistilBert = checkpoint.config.numTypes === 0;
-  for (const name of checkpoint.usedNames.filter((used) => !replaced.has(used))) {
-    const entry = checkpoint.entry(name);
-    const own = isWritable(entry.dtype) ? entry.dtype : 'F32';
-    const values = await checkpoint.read(name);
-    tensors.push({ name: isDistilBert ? distilBertName(name) : name, dtype: dtype ?? own, shape: entry.shape, values });
-  }
-  await writeSafetensors(path, tensors, { format: 'pt' });
-}
-
-function isWritable(dtype: string): dtype is WritableDtype {
-  return SOURCE_DTYPES.includes(dtype);
 }

@@ -1,7 +1,16 @@
 /** Models: checkpoints in, document and query vectors out. */
 export type { Activation } from './activation.ts';
-export { ACTIVATIONS, activate, activationCount } from './activation.ts';
+export {
+  ACTIVATIONS,
+  activate,
+  activateAll,
+  activationCount,
+  activationSlope,
+  addActivationGradient,
+} from './activation.ts';
 export type { BertConfig } from './bert-config.ts';
+export type { Dropout, EncoderInputs, EncoderValues, ParameterLookup, Products } from './bert-graph.ts';
+export { bertEncoder, floatProducts } from './bert-graph.ts';
 export type { CheckOptions } from './check/check-model.ts';
 export { checkModel, NUM_CHECKS, testVectorsOf } from './check/check-model.ts';
 export type { CheckId, CheckReport, CheckResult, Effect, Verdict } from './check/report.ts';
@@ -11,9 +20,11 @@ export type { TestVectors } from './check/test-vectors.ts';
 export { formatTestVectors, parseTestVectors } from './check/test-vectors.ts';
 export type { CheckTexts } from './check/tricky-texts.ts';
 export type { Head } from './checkpoint.ts';
-export { Checkpoint } from './checkpoint.ts';
+export { Checkpoint, TIED, WORD_EMBEDDINGS } from './checkpoint.ts';
 export type { ConvertOptions, ConvertReport, TargetLayout } from './convert.ts';
 export { convertModel, TARGET_LAYOUTS } from './convert.ts';
+export type { DecoderInputParts } from './document-graph.ts';
+export { decoderInput } from './document-graph.ts';
 export type { DocumentToEncode, EncodedDocument, EncodeOptions } from './encode.ts';
 export type { QueryTexts } from './encode-queries.ts';
 export type { RunnerOptions } from './graph-runner.ts';
@@ -46,6 +57,8 @@ export { formatPruneRule, parsePruneRule, prune } from './prune.ts';
 export { loadQueryModel } from './query-model.ts';
 export { readIdf } from './query-weights.ts';
 export type { BertSettings, ModelSettings, OnnxSettings } from './settings.ts';
+export type { HeadInputs } from './sparse-head.ts';
+export { repeatFirst } from './sparse-head.ts';
 export type { Dtype } from './tensors/dtype.ts';
 export { openTensorFile } from './tensors/open-tensor-file.ts';
 export { ReusedMemory } from './tensors/reused-memory.ts';

@@ -1,11 +1,9 @@
 /**
  * A model on disk, of whatever layout, with everything that is needed but the weights: settings, sizes, tokenizer, query
- * weights; and its identity. Which layout it is, and what that says, is found out in layouts/.
+ * weights. Which layout it is, and what that says, is found out in layouts/.
  */
-import { createHash, type Hash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
-import { CheckpointError, ConfigError, messageOf } from '../core/index.ts';
+import { CheckpointError, ConfigError } from '../core/index.ts';
 import type { IdfTable, Tokenizer } from '../text/index.ts';
 import { createTokenizer } from '../text/index.ts';
 import type { BertConfig } from './bert-config.ts';
@@ -13,7 +11,7 @@ import { parseBertConfig } from './bert-config.ts';
 import { WEIGHTS_FILE } from './checkpoint.ts';
 import { readSourceModel, withOptions } from './layouts/find-layout.ts';
 import { readSmallFile, readTextFile } from './layouts/module-files.ts';
-import { graphFiles, weightsIn } from './layouts/network-in.ts';
+import { weightsIn } from './layouts/network-in.ts';
 import type { CheckpointOptions, SourceModel } from './layouts/source-model.ts';
 import { readQueryWeights } from './query-weights.ts';
 import { MIN_ENCODE_LENGTH } from './settings.ts';
@@ -31,9 +29,24 @@ export type ModelFolder = SourceModel & {
 /** Files that describe a tokenizer. */
 export const TOKENIZER_FILES = ['tokenizer.json', 'vocab.txt', 'tokenizer_config.json'] as const;
 
-/** Reads a model folder of any layout, with `options` for what it leaves open. */
-export async function readModelFolder(folder: string, options: CheckpointOptions = {}): Promise<ModelFolder> {
-  return await completeModel(withOptions(await readSourceModel(folder), options), options.idf);
+/**
+ * Reads a model folder of any layout, with `options` for what it leaves open.
+ *
+ * @param name what a pulled model is called
+ */
+export async function readModelFolder(
+  folder: string,
+  options: CheckpointOptions = {},
+  name?: string | undefined,
+): Promise<ModelFolder> {
+  const source = withOptions(await readSourceModel(folder), options);
+  return await completeModel(withOrigin(source, name), options.idf);
+}
+
+/** A pulled model comes from the hub, not from a folder of the cache; what lzero.json says of its origin stays. */
+export function withOrigin(source: SourceModel, name: string | undefined): SourceModel {
+  if (name === undefined || source.layout === 'lzero') return source;
+  return { ...source, settings: { ...source.settings, source: `checkpoint ${name}` } };
 }
 
 /** Reads what a model that was found needs besides; `idf` is a table to use in place of its own. */
@@ -130,37 +143,9 @@ function weightNotes({ values }: IdfTable): string[] {
   return numNegative === 0 ? [] : [`${numNegative} query weights are below 0: they count as 0`];
 }
 
-/** sha256 over all that decides a model's vectors: settings, network, tokenizer, query weights and the network's weights. */
-export async function modelIdentity(model: ModelFolder): Promise<string> {
-  const hash = createHash('sha256');
-  const { settings, config, idf, tokenizerFiles } = model;
-  const { name: _name, source: _source, ...named } = settings;
-  const { queries: _queries, ...decisive } = named.kind === 'bow' ? { queries: undefined, ...named } : named;
-  hash.update(JSON.stringify([decisive, config, tokenizerFiles]));
-  hash.update(new Uint8Array(idf.values.buffer, idf.values.byteOffset, idf.values.byteLength));
-  const path = await networkFile(model);
-  if (path !== undefined)
-    for (const file of settings.kind === 'onnx' ? await graphFiles(path) : [path]) await hashFile(hash, file);
-  return hash.digest('hex');
-}
-
 /** The file that holds the network; undefined where there is no network. */
 export async function networkFile({ encoderFolder, settings }: SourceModel): Promise<string | undefined> {
   if (settings.kind === 'bow') return undefined;
   if (settings.kind === 'onnx') return join(encoderFolder, settings.file);
   return (await weightsIn(encoderFolder)) ?? join(encoderFolder, WEIGHTS_FILE);
-}
-
-/** Node's default of 64 KiB takes longer. */
-const HASH_CHUNK_BYTES = 2 ** 20;
-
-async function hashFile(hash: Hash, path: string): Promise<void> {
-  try {
-    for await (const chunk of createReadStream(path, { highWaterMark: HASH_CHUNK_BYTES })) hash.update(chunk);
-  } catch (cause) {
-    throw new CheckpointError(`cannot read ${path}: ${messageOf(cause)}`, {
-      hint: 'the folder is not whole: fetch or save the model again',
-      cause,
-    });
-  }
 }

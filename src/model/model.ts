@@ -11,16 +11,18 @@ import type { QueryTexts } from './encode-queries.ts';
 import { encodeQueries } from './encode-queries.ts';
 import { resolveModel } from './hub/resolve-model.ts';
 import type { Precision } from './int8/precision.ts';
-import { DEFAULT_PRECISION, PRECISIONS } from './int8/precision.ts';
+import { PRECISIONS } from './int8/precision.ts';
 import type { CheckpointOptions } from './layouts/source-model.ts';
 import type { ModelFolder } from './model-folder.ts';
-import { modelIdentity, readModelFolder } from './model-folder.ts';
+import { readModelFolder } from './model-folder.ts';
+import { modelIdentity } from './model-identity.ts';
 import type { EncoderOptions } from './neural-encoder.ts';
 import { NeuralEncoder, streamEncoder } from './neural-encoder.ts';
 import { OnnxEncoder } from './onnx/onnx-encoder.ts';
 import type { PruneRule } from './prune.ts';
 import { prune } from './prune.ts';
 import type { BertSettings, ModelSettings, OnnxSettings } from './settings.ts';
+import { precisionOf } from './settings.ts';
 
 /**
  * Logits of trained sparse models stay below this: splade-tiny's largest on SciFact is 13.9. The larger this is, the coarser
@@ -69,11 +71,14 @@ export class Model {
     return this.folder === EMBEDDED_MODEL ? 'default' : (this.#options.name ?? this.folder);
   }
 
-  /** The arithmetic of its network: what the caller chose, else what the folder was made for. */
+  /**
+   * The arithmetic of its network: what the caller chose, else what the folder was made for. That of an ONNX file is its
+   * own, and without a network there is none but floats.
+   */
   get precision(): Precision {
     const { settings } = this.#folder;
-    const own = settings.kind === 'bert' ? settings.precision : undefined;
-    return this.#options.precision ?? own ?? DEFAULT_PRECISION;
+    const chosen = settings.kind === 'bert' ? this.#options.precision : undefined;
+    return chosen ?? precisionOf(settings);
   }
 
   /** Weights of documents are below this, all but a few: what an index with 8-bit weights covers. */
@@ -109,9 +114,9 @@ export class Model {
     return encodeQueries(this, texts, options);
   }
 
-  /** sha256 of all that decides the vectors: indexes keep it and refuse vectors of another. */
+  /** sha256 of all that decides the vectors, the precision included: indexes keep it and refuse vectors of another. */
   identity(): Promise<string> {
-    return modelIdentity(this.#folder);
+    return modelIdentity(this.#folder, this.precision);
   }
 
   /** Ends the engine, if it was started. Streams that are still running fail. */
@@ -184,7 +189,7 @@ export async function loadModel(folder: string = EMBEDDED_MODEL, options: LoadOp
     throw new ConfigError(`precision is ${precision}, expected ${PRECISIONS.join(' or ')}`);
   const found = await resolveModel(folder, cache);
   const isPlain = found.folder === EMBEDDED_MODEL && Object.values(checkpoint).every((value) => value === undefined);
-  const model = isPlain ? await readEmbeddedModel() : await readModelFolder(found.folder, checkpoint);
+  const model = isPlain ? await readEmbeddedModel() : await readModelFolder(found.folder, checkpoint, found.name);
   return new Model(model, { threads, precision, name: found.name });
 }
 

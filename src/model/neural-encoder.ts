@@ -3,33 +3,22 @@ import type { SparseVector } from '../core/index.ts';
 import { assert, EngineError } from '../core/index.ts';
 import type { GraphBuilder, Tensor } from '../graph/index.ts';
 import type { ModelInput } from '../text/index.ts';
-import type { Activation } from './activation.ts';
-import { activate } from './activation.ts';
 import { Checkpoint, missingHead } from './checkpoint.ts';
 import type { ParameterSource } from './document-graph.ts';
 import { documentGraph, integerDocumentGraph } from './document-graph.ts';
+import type { WeightRules } from './document-weights.ts';
+import { documentWeights } from './document-weights.ts';
 import type { BatchEncoder } from './encode.ts';
-import type { RunnerOptions, TensorVisitor, TokenIds } from './graph-runner.ts';
+import type { RunnerOptions, TensorVisitor } from './graph-runner.ts';
 import { GraphRunner } from './graph-runner.ts';
 import type { QuantisedRows } from './int8/codes.ts';
 import { quantiseRows } from './int8/codes.ts';
 import { matrixNames } from './int8/matrix-names.ts';
 import type { Precision } from './int8/precision.ts';
 import { DEFAULT_PRECISION } from './int8/precision.ts';
-import type { PruneRule } from './prune.ts';
-import { prune } from './prune.ts';
+import type { TokenIds } from './padded-batch.ts';
 import type { TermBounds } from './term-bounds.ts';
 import { termBounds } from './term-bounds.ts';
-
-/** What the model folder says about turning logits into weights. */
-export type WeightRules = {
-  readonly activation: Activation;
-  readonly prune: PruneRule;
-  /** Term ids whose weight is always 0. */
-  readonly droppedTerms: ReadonlySet<number>;
-  /** Terms that the tokenizer knows. Rows of the decoder beyond them only fill it up to a round size. */
-  readonly numTerms: number;
-};
 
 /** How a network is run. */
 export type EncoderOptions = RunnerOptions & {
@@ -110,7 +99,7 @@ export class NeuralEncoder {
     const rows = this.#precision === 'int8' ? await this.#oneByOne(batch) : await this.#together(batch, filterSwitch);
     return rows.map(({ z, norm }) => {
       if (!Number.isFinite(norm)) throw overflow(this.#checkpoint.folder);
-      return this.#weights(z);
+      return documentWeights(z, this.#rules);
     });
   }
 
@@ -143,20 +132,6 @@ export class NeuralEncoder {
   async close(): Promise<void> {
     await this.#runner.close();
     await this.#checkpoint.close();
-  }
-
-  /** Active terms of one row of z, activated and pruned. */
-  #weights(z: Float32Array): SparseVector {
-    const { activation, droppedTerms, numTerms, prune: rule } = this.#rules;
-    const terms: number[] = [];
-    const weights: number[] = [];
-    for (let j = 0; j < numTerms; j++) {
-      if (z[j] > 0 && !droppedTerms.has(j)) {
-        terms.push(j);
-        weights.push(activate(z[j], activation));
-      }
-    }
-    return prune({ terms: Uint32Array.from(terms), weights: Float32Array.from(weights) }, rule);
   }
 }
 

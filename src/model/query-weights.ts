@@ -1,7 +1,7 @@
 /** The weights of query terms, from wherever a model folder has them. What they do to a query is text/query.ts's. */
 import { dirname, join } from 'node:path';
-import { CheckpointError, ConfigError, IdfError } from '../core/index.ts';
-import type { IdfTable, Tokenizer, Vocabulary } from '../text/index.ts';
+import { CheckpointError, ConfigError, IdfError, printable, quoted } from '../core/index.ts';
+import type { IdfTable, Tokenizer } from '../text/index.ts';
 import { noIdf, parseIdf } from '../text/index.ts';
 import { EMBEDDED_MODEL } from './embedded-model.ts';
 import { readTextFile } from './layouts/module-files.ts';
@@ -27,7 +27,10 @@ export async function readQueryWeights(owner: Owner, chosen: string | undefined)
     case 'table':
       return { idf: await readTable(queryWeights, tokenizer), queryWeights };
     case 'tensor':
-      return { idf: await readTensor(queryWeights, tokenizer), queryWeights };
+      return {
+        idf: await readWeightTensor(dirname(queryWeights.path), queryWeights.name, tokenizer),
+        queryWeights,
+      };
     case 'default':
       return await readDefault(owner);
     default:
@@ -65,14 +68,33 @@ export async function readIdf(path: string, tokenizer: Tokenizer): Promise<IdfTa
 type Table = Extract<QueryWeights, { kind: 'table' }>;
 
 async function readTable({ path, missing }: Table, { vocabulary }: Tokenizer): Promise<IdfTable> {
+  const json = await readTableText(path);
+  const table = parseIdf(json, vocabulary, path);
+  if (missing !== undefined) {
+    const named = tokensOf(json);
+    vocabulary.tokens.forEach((token, id) => {
+      if (!named.has(token)) table.values[id] = missing;
+    });
+  }
+  return table;
+}
+
+/** The tokens that a table of query weights names; all others get a weight by rule. */
+export async function tokensNamedIn(path: string): Promise<ReadonlySet<string>> {
+  return tokensOf(await readTableText(path));
+}
+
+function tokensOf(json: string): ReadonlySet<string> {
+  return new Set(Object.keys(JSON.parse(json)));
+}
+
+/** A table as the text of a JSON object, whichever way it is written. */
+async function readTableText(path: string): Promise<string> {
   const text = await readTextFile(path);
   if (text === undefined) {
     throw new ConfigError(`${path}: no such file`, { hint: 'compute one: lzero model idf INPUT -o idf.json' });
   }
-  const json = path.endsWith('.txt') ? tableOfLines(text, path) : text;
-  const table = parseIdf(json, vocabulary, path);
-  if (missing !== undefined) weighUnnamed(table, { json, vocabulary, missing });
-  return table;
+  return path.endsWith('.txt') ? tableOfLines(text, path) : text;
 }
 
 /** Lines of token, tab, weight as the JSON object that says the same. */
@@ -83,36 +105,26 @@ function tableOfLines(text: string, path: string): string {
     const weight = Number(line.slice(at + 1));
     if (at > 0 && line.slice(at + 1).trim() !== '' && Number.isFinite(weight))
       return [`${JSON.stringify(line.slice(0, at))}: ${weight}`];
-    throw new IdfError(
-      `${path}:${i + 1}: expected a token, a tab and a number, got ${JSON.stringify(line.slice(0, 100))}`,
-      {
-        hint: 'the file is damaged or no table of token weights: fetch it again',
-      },
-    );
+    throw new IdfError(`${path}:${i + 1}: expected a token, a tab and a number, got ${quoted(line)}`, {
+      hint: 'the file is damaged or no table of token weights: fetch it again',
+    });
   });
   return `{${members.join(',')}}`;
 }
 
-function weighUnnamed(
-  { values }: IdfTable,
-  { json, vocabulary, missing }: { json: string; vocabulary: Vocabulary; missing: number },
-): void {
-  const named = new Set(Object.keys(JSON.parse(json)));
-  vocabulary.tokens.forEach((token, id) => {
-    if (!named.has(token)) values[id] = missing;
-  });
-}
-
-type TensorSource = Extract<QueryWeights, { kind: 'tensor' }>;
-
-/** A tensor [V]. Rows beyond the vocabulary only fill it up to a round size. */
-async function readTensor({ path, name }: TensorSource, { vocabulary }: Tokenizer): Promise<IdfTable> {
-  const file = await openTensorFile(dirname(path));
+/** A tensor [V] of the weights in a folder. Rows beyond the vocabulary only fill it up to a round size. */
+export async function readWeightTensor(
+  folder: string,
+  name: string,
+  { vocabulary }: Pick<Tokenizer, 'vocabulary'>,
+): Promise<IdfTable> {
+  const file = await openTensorFile(folder);
   try {
     const shape = file.tensors.get(name)?.shape ?? [];
     if (shape.length !== 1 || shape[0] < vocabulary.size) {
+      const got = file.tensors.has(name) ? printable(`[${shape.join(', ')}]`) : 'none';
       throw new CheckpointError(
-        `${file.path}: expected a tensor ${name} of [${vocabulary.size}], one weight for each token, got ${file.tensors.has(name) ? `[${shape.join(', ')}]` : 'none'}`,
+        `${file.path}: expected a tensor ${name} of [${vocabulary.size}], one weight for each token, got ${got}`,
         { hint: 'the query weights are of another model, or the file is damaged' },
       );
     }

@@ -5,6 +5,8 @@
 import { z } from 'zod';
 import { ConfigError, describeIssues, parseJson } from '../core/index.ts';
 import { ACTIVATIONS } from './activation.ts';
+import type { Precision } from './int8/precision.ts';
+import { DEFAULT_PRECISION } from './int8/precision.ts';
 import { pruneSchema } from './prune.ts';
 
 /** The settings file of a model folder. */
@@ -76,6 +78,11 @@ export type ModelSettings = z.infer<typeof schema>;
 export type BertSettings = Extract<ModelSettings, { kind: 'bert' }>;
 /** Settings of a model whose documents an ONNX file encodes. */
 export type OnnxSettings = Extract<ModelSettings, { kind: 'onnx' }>;
+
+/** The arithmetic that a model was made for. */
+export function precisionOf(settings: ModelSettings): Precision {
+  return (settings.kind === 'bow' ? undefined : settings.precision) ?? DEFAULT_PRECISION;
+}
 
 const REMAKE = 'written by another version of lzero, or by hand: make the folder again with lzero model import';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { floats, floatsOf } from '../../test/golden/model/fixtures.ts';
 import { Random } from '../core/index.ts';
 import { GraphBuilder, Session, shapeOf, toOnnx } from '../graph/index.ts';
-import { pooledLogits, sparseHead } from './sparse-head.ts';
+import { pooledLogits, repeatFirst, sparseHead } from './sparse-head.ts';
 import { termBounds } from './term-bounds.ts';
 
 let session: Session;
@@ -26,7 +26,7 @@ async function loadHead({ w, b, hiddenSize }: Decoder) {
   const head = sparseHead(g, { u, mask, batchShape }, { weight, bias, bounds: termBounds(w, hiddenSize) });
   g.output('z', head.z);
   g.output('numComputed', head.numComputed);
-  g.output('logits', pooledLogits(g, { u, mask, batchShape }, weight));
+  g.output('logits', pooledLogits(g, repeatFirst(g, { u, mask, batchShape }), weight));
   await session.load({ bytes: toOnnx(g) }, { threads: 1 });
   return async ({ u, mask, dims }: Batch, filter: boolean) => {
     const { z, numComputed, logits } = await session.run({

@@ -10,7 +10,7 @@
  * Of some thirty thousand terms a few hundred come out active. `filter` finds them by an exact bound in 8-bit integers
  * and only those are computed in float32 (term-bounds.ts has the inequality): the answer is that of the full product.
  */
-import type { Dim, GraphBuilder, Value } from '../graph/index.ts';
+import type { GraphBuilder, Value } from '../graph/index.ts';
 import {
   add,
   cast,
@@ -24,13 +24,12 @@ import {
   reshape,
   shapeOf,
   subtract,
-  transpose,
   unary,
   unsqueeze,
   whereTrue,
 } from '../graph/index.ts';
 import type { TermBounds } from './term-bounds.ts';
-import { ACTIVATION_LIMIT, CODE_ZERO } from './term-bounds.ts';
+import { documentCodes, largestProducts, roundedInputs, termTiles } from './term-products.ts';
 
 /** What the head reads of the encoder. */
 export type HeadInputs = {
@@ -62,9 +61,6 @@ export type PooledLogits = {
   readonly numComputed: Value;
 };
 
-/** Rows of the decoder per integer product: its result stays in the second-level cache. */
-const ROWS_PER_TILE = 2048;
-
 /** Appends the head. With bounds, the graph gets a bool input `filter` that says whether to use them. */
 export function sparseHead(g: GraphBuilder, inputs: HeadInputs, decoder: Decoder): PooledLogits {
   const documents = repeatFirst(g, inputs); // [B, T, H]
@@ -83,16 +79,14 @@ export function sparseHead(g: GraphBuilder, inputs: HeadInputs, decoder: Decoder
   return { z, norms, numComputed };
 }
 
-/** Appends the full product and the max alone, without bias or relu: [B, V]. */
-export function pooledLogits(g: GraphBuilder, inputs: HeadInputs, weight: Value): Value {
-  const [z] = forEachRow(g, [repeatFirst(g, inputs)], (inner, [document]) => [
-    maxOverPositions(inner, document, weight),
-  ]);
+/** Appends the full product and the max alone, without bias or relu: [B, V]. Documents are without padding, [B, T, H]. */
+export function pooledLogits(g: GraphBuilder, documents: Value, weight: Value): Value {
+  const [z] = forEachRow(g, [documents], (inner, [document]) => [maxOverPositions(inner, document, weight)]);
   return z;
 }
 
 /** Decoder inputs by document, padding replaced by the document's first position: [B, T, H]. */
-function repeatFirst(g: GraphBuilder, { u, mask, batchShape }: HeadInputs): Value {
+export function repeatFirst(g: GraphBuilder, { u, mask, batchShape }: HeadInputs): Value {
   const hiddenSize = u.shape[1];
   const shape = ['B', 'T', hiddenSize];
   const target = concat(g, [batchShape, g.ints(Number(hiddenSize))], 3);
@@ -136,13 +130,8 @@ type Filter = {
 function filterOf(g: GraphBuilder, { codes, scales, norms, errors, hiddenSize }: TermBounds): Filter {
   const vector = (name: string, data: Float32Array) =>
     g.constant(name, { dtype: 'float32', shape: [data.length] }, data);
-  const tiles: Value[] = [];
-  for (let row = 0; row < scales.length; row += ROWS_PER_TILE) {
-    const data = codes.subarray(row * hiddenSize, (row + ROWS_PER_TILE) * hiddenSize);
-    tiles.push(g.constant('codes', { dtype: 'uint8', shape: [data.length / hiddenSize, hiddenSize] }, data));
-  }
   return {
-    tiles,
+    tiles: termTiles(g, codes, hiddenSize),
     scales: vector('term_scales', scales),
     norms: vector('term_norms', norms),
     errors: vector('term_errors', errors),
@@ -168,33 +157,13 @@ function activeTerms(
 
 /** s·s_j·max_i(p_i·c_j) + max_i‖e_i‖·‖w_j‖ + max_i‖s·p_i‖·‖f_j‖ for every term j (term-bounds.ts): [V]. */
 function upperBounds(g: GraphBuilder, document: Value, { tiles, scales, norms, errors }: Filter): Value {
-  const { codes, scale, rounded } = quantise(g, document);
-  const products = tiles.map((tile) => integerMax(g, tile, codes));
-  const best = cast(g, concat(g, products, scales.shape[0]), 'float32'); // max_i p_i·c_j, [V]
-  const error = largestNorm(g, subtract(g, document, rounded)); //          max_i ‖e_i‖
-  const size = largestNorm(g, rounded); //                                  max_i ‖s·p_i‖
-  const approximate = multiply(g, multiply(g, best, scales), scale);
+  const quantised = documentCodes(g, document);
+  const rounded = roundedInputs(g, quantised); //                  s·p_i
+  const best = largestProducts(g, tiles, quantised); //            max_i p_i·c_j, [V]
+  const error = largestNorm(g, subtract(g, document, rounded)); // max_i ‖e_i‖
+  const size = largestNorm(g, rounded); //                         max_i ‖s·p_i‖
+  const approximate = multiply(g, multiply(g, best, scales), quantised.scale);
   return add(g, approximate, add(g, multiply(g, norms, error), multiply(g, errors, size)));
-}
-
-/** p (transposed, int8 [H, T]), s, and s·p, with one scale for the document. */
-function quantise(g: GraphBuilder, document: Value): { codes: Value; scale: Value; rounded: Value } {
-  const [numTokens, hiddenSize] = document.shape;
-  const magnitude = g.node('Abs', [document], document);
-  const largest = reduce(g, reduce(g, magnitude, { op: 'ReduceMax', axis: 1 }), { op: 'ReduceMax', axis: 0 });
-  const scale = multiply(g, largest, g.scalar(1 / ACTIVATION_LIMIT));
-  const zero = g.constant('zero', { dtype: 'int8', shape: [] }, Int8Array.of(0));
-  const int8: { dtype: 'int8'; shape: readonly Dim[] } = { dtype: 'int8', shape: [numTokens, hiddenSize] };
-  const codes = g.node('QuantizeLinear', [document, scale, zero], int8);
-  const rounded = g.node('DequantizeLinear', [codes, scale, zero], document);
-  return { codes: transpose(g, codes, [1, 0]), scale, rounded };
-}
-
-/** max_i p_i·c_j for the terms of one tile, exactly, in int32. */
-function integerMax(g: GraphBuilder, tile: Value, codes: Value): Value {
-  const zero = g.constant('code_zero', { dtype: 'uint8', shape: [] }, Uint8Array.of(CODE_ZERO));
-  const type = { dtype: 'int32', shape: [tile.shape[0], codes.shape[1]] } as const;
-  return reduce(g, g.node('MatMulInteger', [tile, codes, zero], type), { op: 'ReduceMax', axis: 1 });
 }
 
 /** max_i ‖x_i‖ over the rows. */

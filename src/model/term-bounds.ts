@@ -7,10 +7,9 @@
  *     u_i·w_j = s·s_j·(p_i·c_j) + s·p_i·f_j + e_i·w_j
  *             ≤ s·s_j·(p_i·c_j) + ‖s·p_i‖·‖f_j‖ + ‖e_i‖·‖w_j‖           (Cauchy–Schwarz)
  *
- * The first term is exact in integers: codes of w are stored unsigned, 0…127, and |p| ≤ 127, so even the kernels that
- * add pairs of products in 16 bits (AVX2 without VNNI) cannot saturate: 2·127·127 < 2¹⁵. The two norms are stored a
- * thousandth too large; ‖f_j‖ also by H·2⁻²³·‖w_j‖, since rows that their codes hold exactly have f = 0 and would leave no
- * room for what float32 loses in the first term and in the product itself.
+ * The first term is exact in integers (term-products.ts). The two norms are stored a thousandth too large; ‖f_j‖ also by
+ * H·2⁻²³·‖w_j‖, since rows that their codes hold exactly have f = 0 and would leave no room for what float32 loses in the
+ * first term and in the product itself.
  */
 import { ShapeError } from '../core/index.ts';
 

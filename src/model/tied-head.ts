@@ -16,8 +16,8 @@ import type { Tensor } from '../graph/index.ts';
 import { Checkpoint, TIED, WORD_EMBEDDINGS } from './checkpoint.ts';
 import { tiedLogitsGraph } from './document-graph.ts';
 import { batches } from './encode.ts';
-import type { TokenIds } from './graph-runner.ts';
 import { GraphRunner } from './graph-runner.ts';
+import type { TokenIds } from './padded-batch.ts';
 import type { TensorToWrite } from './tensors/safetensors-writer.ts';
 
 /** Documents that calibration reads at most: the mean of 120 is close enough. */

@@ -2,7 +2,7 @@
 
 Reads a JSON list of requests from standard input, and writes the list of answers to standard output:
 
-    {"action": "encode", "folder", "backend", "queries", "documents"}
+    {"action": "encode", "folder", "backend", "queries", "documents", "batch": number of texts that are run together}
         loads the folder as a SparseEncoder; answers {"queries", "documents": [{id: weight}], "scores": [[number]]}
     {"action": "save", "checkpoint", "folder", "activation", "layout", "weights", "length"}
         makes a SparseEncoder of a checkpoint as its documentation does, and saves it; answers {}
@@ -29,8 +29,9 @@ def encode(request):
 
     model = SparseEncoder(request["folder"], backend=request["backend"], device="cpu")
     dense = {"convert_to_tensor": True, "convert_to_sparse_tensor": False, "show_progress_bar": False}
+    dense["batch_size"] = request["batch"]
     queries = model.encode_query(request["queries"], **dense)
-    documents = model.encode_document(request["documents"], batch_size=8, **dense)
+    documents = model.encode_document(request["documents"], **dense)
     return {
         "queries": [terms(row) for row in queries.tolist()],
         "documents": [terms(row) for row in documents.tolist()],

@@ -4,7 +4,7 @@ import type { IdfTable } from '../../text/index.ts';
 import { Checkpoint } from '../checkpoint.ts';
 import type { ModelFolder } from '../model-folder.ts';
 import { formatPruneRule } from '../prune.ts';
-import type { ModelSettings } from '../settings.ts';
+import { type ModelSettings, precisionOf } from '../settings.ts';
 import { DECODER, DECODER_BIAS, MLM_BIAS } from '../tensor-names.ts';
 import { effectOf, isSame, largestChange, type TokenWeights } from './effect.ts';
 import { weightDifference } from './query-weight-checks.ts';
@@ -84,16 +84,19 @@ async function checkSettings({ subject, model, other }: Pair): Promise<CheckResu
 function shownSettings(settings: ModelSettings): Readonly<Record<string, string>> {
   const common = { kind: settings.kind, prune: formatPruneRule(settings.prune) };
   if (settings.kind === 'bow') return common;
-  const network = { ...common, activation: settings.activation, encodeLength: String(settings.encodeLength) };
-  return settings.kind === 'bert' ? { ...network, precision: settings.precision ?? 'fp32' } : network;
+  const { activation, encodeLength, queries = 'looked up' } = settings;
+  const precision = precisionOf(settings);
+  const network = { ...common, activation, encodeLength: String(encodeLength), precision, queries };
+  return settings.kind === 'onnx' ? { ...network, output: settings.output.form } : network;
 }
 
-/** This model's settings with what the other one can lend. */
+/** This model's settings with what the other one can lend: not what its graph gives. */
 function settingsOf(own: ModelSettings, other: ModelSettings): ModelSettings {
-  if (own.kind === 'bow' || other.kind === 'bow') return { ...own, prune: other.prune };
-  const lent = { prune: other.prune, activation: other.activation, encodeLength: other.encodeLength };
-  if (own.kind === 'bert' && other.kind === 'bert') return { ...own, ...lent, precision: other.precision };
-  return { ...own, ...lent };
+  const { prune } = other;
+  if (own.kind === 'bow' || other.kind === 'bow') return { ...own, prune };
+  const { activation, encodeLength, queries, precision } = other;
+  const lent = { prune, activation, encodeLength, queries };
+  return own.kind === other.kind ? { ...own, ...lent, precision } : { ...own, ...lent };
 }
 
 // ---- network

@@ -103,9 +103,9 @@ async function requireFolder(path: string): Promise<void> {
   });
 }
 
-/** Whether the files that should be JSON are. */
-function checkFiles({ files }: Subject): CheckResult {
-  const problems = files.filter(({ name }) => name.endsWith('.json')).flatMap(jsonProblem);
+/** Whether the files can be read, and those that should be JSON are. */
+function checkFiles({ files, unreadable }: Subject): CheckResult {
+  const problems = [...unreadable, ...files.filter(({ name }) => name.endsWith('.json')).flatMap(jsonProblem)];
   if (problems.length > 0) return broken('files', problems, 'fetch or export these files again');
   return ok('files', `${files.map(({ path }) => path).join(', ') || 'none'}`);
 }

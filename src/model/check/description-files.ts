@@ -4,7 +4,7 @@
  */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isJsonObject, type JsonObject } from '../../core/index.ts';
+import { CheckpointError, isJsonObject, type JsonObject, messageOf } from '../../core/index.ts';
 
 /** Names of files that say something about how vectors are made. */
 const DESCRIPTIONS: ReadonlySet<string> = new Set([
@@ -24,7 +24,7 @@ const DESCRIPTIONS: ReadonlySet<string> = new Set([
 
 /** sentence-transformers puts modules into folders, and a router's modules into folders of these. */
 const MAX_DEPTH = 2;
-/** Larger ones are something else under this name. */
+/** Larger ones are something else under such a name. */
 const MAX_BYTES = 2 ** 27;
 
 /** One of them. */
@@ -37,29 +37,53 @@ export type DescriptionFile = {
   readonly text: string;
 };
 
+/** What a folder holds of them. */
+export type Descriptions = {
+  readonly files: readonly DescriptionFile[];
+  /** Files and folders that could not be read, each with the reason. */
+  readonly unreadable: readonly string[];
+};
+
 /** Reads them all, those of the model's own folder first. */
-export async function readDescriptions(folder: string): Promise<DescriptionFile[]> {
-  const found: DescriptionFile[] = [];
+export async function readDescriptions(folder: string): Promise<Descriptions> {
+  const files: DescriptionFile[] = [];
+  const unreadable: string[] = [];
   let places = [''];
   for (let depth = 0; depth <= MAX_DEPTH; depth++) {
-    const listed = await Promise.all(places.map((place) => listPlace(folder, place)));
-    for (const { files } of listed) for (const file of files) found.push(file);
+    const listed = await Promise.all(places.map((place) => listPlace(folder, place, unreadable)));
+    for (const { found } of listed) for (const file of found) files.push(file);
     places = listed.flatMap(({ inner }) => inner);
   }
-  return found;
+  return { files, unreadable };
 }
 
-async function listPlace(folder: string, place: string): Promise<{ files: DescriptionFile[]; inner: string[] }> {
-  const files: DescriptionFile[] = [];
+type Listed = { readonly found: readonly DescriptionFile[]; readonly inner: readonly string[] };
+
+async function listPlace(folder: string, place: string, unreadable: string[]): Promise<Listed> {
+  const orUnreadable = async <T>(path: string, reading: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await reading;
+    } catch (error) {
+      unreadable.push(`${path}: cannot be read: ${messageOf(error)}`);
+      return undefined;
+    }
+  };
+  const found: DescriptionFile[] = [];
   const inner: string[] = [];
-  for (const name of (await readdir(join(folder, place))).sort()) {
+  for (const name of ((await orUnreadable(place || folder, readdir(join(folder, place)))) ?? []).sort()) {
     const path = place === '' ? name : `${place}/${name}`;
     const stats = await stat(join(folder, path)).catch(() => undefined); // links of a hub's cache are followed
     if (stats?.isDirectory() && !name.startsWith('.')) inner.push(path);
-    if (!stats?.isFile() || !DESCRIPTIONS.has(name) || stats.size > MAX_BYTES) continue;
-    files.push({ path, place, name, text: await readFile(join(folder, path), 'utf8') });
+    if (!stats?.isFile() || !DESCRIPTIONS.has(name)) continue;
+    const text = await orUnreadable(path, readDescription(join(folder, path), stats.size));
+    if (text !== undefined) found.push({ path, place, name, text });
   }
-  return { files, inner };
+  return { found, inner };
+}
+
+async function readDescription(path: string, sizeBytes: number): Promise<string> {
+  if (sizeBytes > MAX_BYTES) throw new CheckpointError(`${sizeBytes} bytes, more than any such file has`);
+  return await readFile(path, 'utf8');
 }
 
 /** What a file says; undefined where it is no JSON object. */

@@ -3,9 +3,15 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { changeJson, rewriteWeights } from '../../../test/golden/check/fixtures.ts';
-import { checkModel } from './check-model.ts';
+import { changeJson, rewriteWeights, writeJson } from '../../../test/golden/check/fixtures.ts';
+import { goldenTokens, queryWeight, writeRouterFolder } from '../../../test/lib/sparse-encoder-folder.ts';
+import type { SparseVector } from '../../core/index.ts';
+import { importModel } from '../import.ts';
+import { loadModel } from '../model.ts';
+import { checkModel, testVectorsOf } from './check-model.ts';
 import type { CheckResult } from './report.ts';
+import { readSubject } from './subject.ts';
+import { TRICKY_PAIRS, withTricky } from './tricky-texts.ts';
 
 /** The bias of the MLM head, in BERT and in DistilBERT. */
 const BIAS = /(?:predictions|vocab_projector)\.bias$/;
@@ -98,6 +104,22 @@ describe('a SparseEncoder', () => {
     expect(checks).toMatchObject([{ id: 'special-tokens', verdict: 'differs', effect: { numQueries: 14 } }]);
   });
 
+  it('that is released as opensearch-project does it keeps special tokens just the same', async () => {
+    rmSync(folder, { recursive: true });
+    await writeRouterFolder(folder, 'opensearch');
+    writeJson(folder, 'idf.json', Object.fromEntries(goldenTokens.map((token, id) => [token, queryWeight(id)])));
+    await rewriteWeights(
+      folder,
+      () => true,
+      (name, values) => (BIAS.test(name) ? values.map(() => 5) : values),
+    );
+    const { checks } = await checkModel(folder);
+    expect(checks.find(({ id }) => id === 'model')?.found[0]).toBe('layout opensearch');
+    const special = checks.find(({ id }) => id === 'special-tokens');
+    expect(special).toMatchObject({ verdict: 'differs', found: [expect.stringContaining('keeps')] });
+    expect(special?.effect?.numChangedScores).toBeGreaterThan(0);
+  });
+
   it('with two tokenizers is refused, and what the other one would do is measured', async () => {
     changeJson(join(folder, 'query_0_SparseStaticEmbedding'), 'tokenizer.json', {
       normalizer: { type: 'BertNormalizer', lowercase: false },
@@ -108,5 +130,50 @@ describe('a SparseEncoder', () => {
       ['tokenizer-files', 'differs'],
     ]);
     expect(checks[1].effect?.numChangedScores).toBeGreaterThan(0);
+  });
+});
+
+describe('a model that encodes its queries', () => {
+  const siamese = join(GOLDEN, 'st-plain');
+
+  it('is measured by the queries that its network makes', async () => {
+    const model = await loadModel(siamese);
+    const queries: SparseVector[] = [];
+    const texts = TRICKY_PAIRS.map(({ query }) => query);
+    for await (const { vector } of model.encodeQueries(texts)) queries.push(vector);
+    await model.close();
+    const { encoded } = await readSubject(siamese, withTricky({ queries: [], documents: [] }));
+    expect(queries.some(({ terms }) => terms.length > 10)).toBe(true);
+    expect(encoded?.queries).toEqual(queries);
+  });
+
+  it('is another than one that looks them up, although documents and tables are the same', async () => {
+    await importModel({ source: siamese, output: folder });
+    changeJson(folder, 'lzero.json', { queries: undefined });
+    const { checks, changesScores } = await checkModel(siamese, { against: folder });
+    const differing = checks.filter(({ id, verdict }) => id.startsWith('against-') && verdict === 'differs');
+    expect(changesScores).toBe(true);
+    expect(differing).toMatchObject([
+      { id: 'against-settings', found: [`queries is encoded in ${siamese}, looked up in ${folder}`] },
+      { id: 'against-vectors', found: [expect.stringMatching(/^the vectors of \d+ of 14 queries differ/)] },
+    ]);
+  });
+
+  it('says so in its test vectors, whose queries are encoded', async () => {
+    const vectors = await testVectorsOf(siamese);
+    expect(vectors.model).toMatchObject({ queries: 'encoded', precision: 'fp32' });
+    const [first] = vectors.texts;
+    expect(Object.keys(first.queryVector).some((token) => !first.tokens.includes(token))).toBe(true);
+    const changed = { ...vectors, model: { ...vectors.model, queries: 'looked-up', precision: 'int8' } };
+    const texts = changed.texts.map((text, i) => (i === 0 ? { ...text, queryVector: { river: 9 } } : text));
+    const { checks } = await checkModel(siamese, { vectors: { ...changed, texts } });
+    expect(checks.find(({ id }) => id === 'test-vectors')).toMatchObject({
+      verdict: 'differs',
+      found: [
+        'precision is "int8" in the file, "fp32" here',
+        'queries is "looked-up" in the file, "encoded" here',
+        expect.stringMatching(/^1 of 28 texts are weighed in another way as queries/),
+      ],
+    });
   });
 });

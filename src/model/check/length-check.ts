@@ -3,6 +3,7 @@
  * which lzero reads whole.
  */
 import { relative, sep } from 'node:path';
+import { isJsonObject, type JsonObject } from '../../core/index.ts';
 import type { Tokenizer } from '../../text/index.ts';
 import type { ModelFolder } from '../model-folder.ts';
 import { MIN_ENCODE_LENGTH, type ModelSettings } from '../settings.ts';
@@ -15,10 +16,11 @@ import type { Subject } from './subject.ts';
 const NO_LIMIT = 1_000_000;
 
 /** Where files state how many tokens are read. */
-const LENGTHS: readonly (readonly [file: string, key: string])[] = [
+const LENGTHS: readonly (readonly [file: string, ...keys: string[]])[] = [
   ['lzero.json', 'encodeLength'],
   ['tokenizer_config.json', 'model_max_length'],
   ['sentence_bert_config.json', 'max_seq_length'],
+  ['tokenizer.json', 'truncation', 'max_length'],
 ];
 
 type Stated = { readonly where: string; readonly place: string; readonly length: number };
@@ -55,13 +57,17 @@ function queryPlaceOf({ folder, queryTokenizerFolder, tokenizerFolder }: ModelFo
 }
 
 function lengthsOf({ files }: Subject): Stated[] {
-  return LENGTHS.flatMap(([file, key]) =>
+  return LENGTHS.flatMap(([file, ...keys]) =>
     objectsNamed(files, file).flatMap(({ path, place, json }) => {
-      const length = json[key];
+      const length = valueAt(json, keys);
       const isLimit = typeof length === 'number' && length > 0 && length < NO_LIMIT;
-      return isLimit ? [{ where: `${path}: ${key}`, place, length }] : [];
+      return isLimit ? [{ where: `${path}: ${keys.join('.')}`, place, length }] : [];
     }),
   );
+}
+
+function valueAt(json: JsonObject, keys: readonly string[]): unknown {
+  return keys.reduce<unknown>((value, key) => (isJsonObject(value) ? value[key] : undefined), json);
 }
 
 type NetworkModel = ModelFolder & { readonly settings: Exclude<ModelSettings, { kind: 'bow' }> };

@@ -10,9 +10,8 @@ import type { ModelFolder } from '../model-folder.ts';
 import { readIdf } from '../query-weights.ts';
 import { openTensorFile } from '../tensors/open-tensor-file.ts';
 import { effectOf, largest } from './effect.ts';
-import { encodedByNetwork } from './kept-special-tokens.ts';
 import { type CheckResult, differs, type Effect, notApplicable, ok } from './report.ts';
-import { problemOf, type Subject } from './subject.ts';
+import { isSiamese, lookedUp, problemOf, type Subject } from './subject.ts';
 
 /** Weights closer than this are the same: tables are printed in decimal. */
 const SAME_WEIGHT = 1e-6;
@@ -33,9 +32,9 @@ export async function checkQueryWeights(subject: Subject): Promise<CheckResult> 
 }
 
 async function checkOwn(subject: Subject, model: ModelFolder): Promise<Finding> {
-  const { queryWeights, settings } = model;
+  const { queryWeights } = model;
   const hasTable = queryWeights.kind === 'table' || queryWeights.kind === 'tensor';
-  if (!hasTable && settings.kind !== 'bow' && settings.queries === 'encoded') return await checkSiamese(subject);
+  if (!hasTable && isSiamese(model)) return checkSiamese(subject, model);
   switch (queryWeights.kind) {
     case 'none':
       return { found: ['every query token weighs 1'] };
@@ -60,11 +59,11 @@ async function checkDefault(subject: Subject, { tokenizer, folder }: ModelFolder
 }
 
 /** Queries that are meant to be encoded: looked up in a table they get other weights. */
-async function checkSiamese(subject: Subject): Promise<Finding> {
-  const siamese = await encodedByNetwork(subject, {});
+function checkSiamese({ encoded, texts }: Subject, model: ModelFolder): Finding {
+  const byTable = encoded && { ...encoded, queries: lookedUp(model, texts.queries) };
   return {
     found: ['its queries are meant to be encoded by its network; lzero looks them up in a table unless told'],
-    effect: subject.encoded && siamese && effectOf(subject.encoded, siamese),
+    effect: encoded && byTable && effectOf(byTable, encoded),
     fix: 'encode queries with --query-model, or make a model folder with a table of its own',
   };
 }

@@ -3,8 +3,14 @@
  * scores would be if one thing about it were different.
  */
 import { dirname, join } from 'node:path';
-import { CheckpointError, InterruptedError, LzeroError, MissingDependencyError } from '../../core/index.ts';
-import { createTokenizer, type Tokenizer } from '../../text/index.ts';
+import {
+  CheckpointError,
+  InterruptedError,
+  LzeroError,
+  MissingDependencyError,
+  type SparseVector,
+} from '../../core/index.ts';
+import { createTokenizer, encodeQuery, type Tokenizer } from '../../text/index.ts';
 import { readSourceModel, withOptions } from '../layouts/find-layout.ts';
 import type { CheckpointOptions } from '../layouts/source-model.ts';
 import { Model } from '../model.ts';
@@ -19,20 +25,27 @@ import type { CheckTexts } from './tricky-texts.ts';
 export type Subject = {
   readonly folder: string;
   readonly files: readonly DescriptionFile[];
+  /** Files and folders that could not be read, each with the reason. */
+  readonly unreadable: readonly string[];
   readonly texts: CheckTexts;
+  /** Stops checks that read much. */
+  readonly signal: AbortSignal | undefined;
   /** What the caller said about settings that the folder leaves open. */
   readonly chosen: CheckpointOptions;
   /** The model as lzero reads it; undefined where it cannot. */
   readonly model: ModelFolder | undefined;
   /** The model's tokenizer; the folder's own where only that can be read. */
   readonly tokenizer: Tokenizer | undefined;
-  /** The texts as the model encodes them; undefined where it cannot. */
+  /** The texts as the model encodes them, queries as it is meant to be asked; undefined where it cannot. */
   readonly encoded: Encoded | undefined;
   /** Why something of the above is missing. */
   readonly problems: readonly LzeroError[];
   /** The texts as the model would encode them if something about it were different; undefined where it does not run. */
-  encode(change: Partial<ModelFolder>, shown?: CheckTexts): Promise<Encoded | undefined>;
-  /** What scores would do if something about the model were different; undefined where one of the two does not run. */
+  encode(change: Partial<ModelFolder>): Promise<Encoded | undefined>;
+  /**
+   * What scores would do if something about the model were different; undefined where one of the two does not run. Where
+   * only the table of query weights is, queries are looked up, also those of a model that is meant to encode them.
+   */
   measure(change: Partial<ModelFolder>): Promise<Effect | undefined>;
 };
 
@@ -51,14 +64,15 @@ export async function readSubject(folder: string, texts: CheckTexts, options: Su
   const note = (error: unknown): undefined => {
     problems.push(problemOf(error));
   };
-  const files = await readDescriptions(folder);
+  const { files, unreadable } = await readDescriptions(folder);
   const isOurs = files.some(({ path }) => path === SETTINGS_FILE);
   const chosen = isOurs ? {} : (options.checkpoint ?? {});
   const model = await readLeniently(folder, chosen, note);
   const tokenizer = model?.tokenizer ?? (await ownTokenizer(folder, files));
   const encoded = model && (await encodeTexts(model, texts, options).catch(note));
   const trials = model && encoded ? trialsOf(model, { encoded, texts, options }) : NO_TRIALS;
-  return { folder, files, texts, chosen, model, tokenizer, encoded, problems, ...trials };
+  const { signal } = options;
+  return { folder, files, unreadable, texts, signal, chosen, model, tokenizer, encoded, problems, ...trials };
 }
 
 /** The model; where its files want two tokenizers, with one: the check of tokenizers says what that costs. */
@@ -88,32 +102,47 @@ type TrialBasis = { readonly encoded: Encoded; readonly texts: CheckTexts; reado
 
 /** Ways to ask what would be if something about the model were different. */
 function trialsOf(model: ModelFolder, { encoded, texts, options }: TrialBasis): Trials {
-  const encode = (change: Partial<ModelFolder>, shown = texts): Promise<Encoded | undefined> =>
-    encodeTexts({ ...model, ...change }, shown, options).catch(hasProblem);
+  const encode = (change: Partial<ModelFolder>): Promise<Encoded | undefined> =>
+    encodeTexts({ ...model, ...change }, texts, options).catch(hasProblem);
   const measure = async (change: Partial<ModelFolder>): Promise<Effect | undefined> => {
-    const isQueryOnly = Object.keys(change).every((key) => key === 'idf');
-    const changed = await encode(change, isQueryOnly ? { ...texts, documents: [] } : texts);
-    const documents = isQueryOnly ? encoded.documents : changed?.documents;
-    return changed && documents && effectOf(encoded, { ...changed, documents });
+    if (Object.keys(change).every((key) => key === 'idf')) {
+      const byTable = (table: ModelFolder): Encoded => ({ ...encoded, queries: lookedUp(table, texts.queries) });
+      return effectOf(byTable(model), byTable({ ...model, ...change }));
+    }
+    const changed = await encode(change);
+    return changed && effectOf(encoded, changed);
   };
   return { encode, measure };
 }
 
-/** The texts as vectors. */
+/** Whether the network is meant to encode queries too. */
+export function isSiamese({ settings }: Pick<ModelFolder, 'settings'>): boolean {
+  return settings.kind !== 'bow' && settings.queries === 'encoded';
+}
+
+/** Queries by the table of a model, whatever they are meant to be. */
+export function lookedUp(model: ModelFolder, queries: readonly string[]): SparseVector[] {
+  return queries.map((text) => encodeQuery(model, text).vector);
+}
+
+/** The texts as vectors, queries as the model is meant to be asked: by its network or by its table. */
 export async function encodeTexts(
   model: ModelFolder,
   { queries, documents }: CheckTexts,
   { signal }: Stoppable = {},
 ): Promise<Encoded> {
   const runs = new Model(model);
-  try {
-    const vectors = [];
-    const stream = runs.encode(
-      documents.map((text, i) => ({ id: String(i), text })),
-      { signal },
-    );
+  const vectorsOf = async (stream: AsyncIterable<{ readonly vector: SparseVector }>): Promise<SparseVector[]> => {
+    const vectors: SparseVector[] = [];
     for await (const { vector } of stream) vectors.push(vector);
-    return { queries: queries.map((text) => runs.encodeQuery(text).vector), documents: vectors };
+    return vectors;
+  };
+  try {
+    const numbered = documents.map((text, i) => ({ id: String(i), text }));
+    return {
+      documents: await vectorsOf(runs.encode(numbered, { signal })),
+      queries: isSiamese(model) ? await vectorsOf(runs.encodeQueries(queries, { signal })) : lookedUp(model, queries),
+    };
   } finally {
     await runs.close();
   }

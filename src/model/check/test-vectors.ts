@@ -6,9 +6,10 @@ import { z } from 'zod';
 import { describeIssues, formatFloat32, InputError, parseJson, type SparseVector } from '../../core/index.ts';
 import type { ModelFolder } from '../model-folder.ts';
 import { pruneSchema } from '../prune.ts';
+import { precisionOf } from '../settings.ts';
 import { effectBetween, isSame, largestChange, type ScoreRows, scoresOf } from './effect.ts';
 import { broken, type CheckResult, differs, ok } from './report.ts';
-import { encodeTexts, type Stoppable, type Subject } from './subject.ts';
+import { encodeTexts, isSiamese, type Stoppable, type Subject } from './subject.ts';
 import { shorten } from './tokenizer-differences.ts';
 import type { CheckTexts } from './tricky-texts.ts';
 
@@ -27,6 +28,10 @@ const schema = z.object({
     encodeLength: z.int().positive().optional(),
     prune: pruneSchema,
     queryWeights: z.string(),
+    /** The arithmetic of the network. */
+    precision: z.string().optional(),
+    /** Whether queries were `looked-up`, or `encoded` by the network as documents are. */
+    queries: z.string().optional(),
     vocabularySize: z.int().positive(),
     /** Special tokens around a document. */
     before: z.array(z.string()),
@@ -108,8 +113,9 @@ export async function makeTestVectors(
   };
 }
 
-function describeModel({ settings, tokenizer, queryWeights }: ModelFolder): TestVectors['model'] {
-  const { vocabulary, frame } = tokenizer;
+function describeModel(model: ModelFolder): TestVectors['model'] {
+  const { settings, queryWeights } = model;
+  const { vocabulary, frame } = model.tokenizer;
   const names = (ids: readonly number[]): string[] => ids.map((id) => vocabulary.tokens[id]);
   return {
     name: settings.name,
@@ -117,6 +123,10 @@ function describeModel({ settings, tokenizer, queryWeights }: ModelFolder): Test
     ...(settings.kind !== 'bow' && { activation: settings.activation, encodeLength: settings.encodeLength }),
     prune: settings.prune,
     queryWeights: queryWeights.kind === 'none' ? 'none' : 'table',
+    ...(settings.kind !== 'bow' && {
+      precision: precisionOf(settings),
+      queries: isSiamese(model) ? 'encoded' : 'looked-up',
+    }),
     vocabularySize: vocabulary.size,
     before: settings.kind === 'bow' ? [] : names(frame.before),
     after: settings.kind === 'bow' ? [] : names(frame.after),
@@ -154,9 +164,18 @@ export async function checkTestVectors(
   if (found.length === 0 && effect.numChangedScores === 0)
     return ok(id, `${expected.texts.length} texts and ${expected.pairs.length} scores are as the file says`);
   return differs(id, {
-    found,
+    found: [...saidDifferences(expected.model, actual.model), ...found],
     effect,
     fix: 'the file is of another model, or this one has changed: see the other checks',
+  });
+}
+
+/** What the file says of its model and is not so here, in words; what it does not say is no difference. */
+function saidDifferences({ name: _, ...said }: TestVectors['model'], here: TestVectors['model']): string[] {
+  const own: Readonly<Record<string, unknown>> = here;
+  return Object.entries(said).flatMap(([key, value]) => {
+    const [there, now] = [JSON.stringify(value), JSON.stringify(own[key]) ?? 'nothing'];
+    return there === now ? [] : [`${key} is ${there} in the file, ${now} here`];
   });
 }
 

@@ -1,6 +1,6 @@
 /** Checks of the network's file: readable to its end, numbers that are numbers, sizes that belong together. */
 import { dirname, join, relative } from 'node:path';
-import { CheckpointError, type LzeroError } from '../../core/index.ts';
+import { CheckpointError, InterruptedError, type LzeroError } from '../../core/index.ts';
 import { Checkpoint } from '../checkpoint.ts';
 import { DECODER, MLM_BIAS, namesInFile, WORD_EMBEDDINGS } from '../tensor-names.ts';
 import { openTensorFile } from '../tensors/open-tensor-file.ts';
@@ -25,7 +25,7 @@ export async function checkWeights(subject: Subject): Promise<CheckResult> {
   try {
     const file = await openTensorFile(folder);
     numTensors = file.tensors.size;
-    problems.push(...(await tensorProblems(file).finally(() => file.close())));
+    problems.push(...(await tensorProblems(file, subject).finally(() => file.close())));
     await (await Checkpoint.open(folder)).close();
   } catch (error) {
     problems.push(problemOf(error));
@@ -38,9 +38,10 @@ export async function checkWeights(subject: Subject): Promise<CheckResult> {
 }
 
 /** Values that are no numbers, and matrices of nothing but zeros: what a download that broke off leaves behind. */
-async function tensorProblems(file: TensorFile): Promise<LzeroError[]> {
+async function tensorProblems(file: TensorFile, { signal }: Pick<Subject, 'signal'>): Promise<LzeroError[]> {
   const problems: LzeroError[] = [];
   for (const [name, { dtype, shape }] of file.tensors) {
+    if (signal?.aborted) throw new InterruptedError(); // a file may hold very many
     if (!FLOATS.has(dtype)) continue;
     try {
       const values = await file.readFloat32(name);

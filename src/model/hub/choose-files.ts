@@ -3,8 +3,10 @@
  * Repositories often hold the same weights for several frameworks. Knows names, not contents.
  */
 import { z } from 'zod';
-import { CheckpointError, describeIssues, parseJson } from '../../core/index.ts';
+import { CheckpointError, printable, quoted } from '../../core/index.ts';
+import { parseChecked } from '../layouts/module-files.ts';
 import { GRAPHS } from '../layouts/network-in.ts';
+import { MODULES_FILE, moduleListSchema, ROUTER_FILE, routerTypesSchema } from '../layouts/st-modules.ts';
 import { WEIGHT_FILE_NAMES } from '../tensors/open-tensor-file.ts';
 import { isInside } from './listing.ts';
 
@@ -18,8 +20,6 @@ const DESCRIPTIONS: readonly RegExp[] = [
 
 /** Weights of a folder, best first: of several one is fetched. */
 const WEIGHTS: readonly string[] = [...WEIGHT_FILE_NAMES, ...GRAPHS];
-/** What follows the name of an ONNX file in that of its weights, where they are apart. */
-const ONNX_DATA: readonly string[] = ['_data', '.data'];
 
 /** A folder of a repository: '' or "1_SpladePooling". */
 type Folder = string;
@@ -40,7 +40,7 @@ export type NamedFiles = {
   readonly network?: string | undefined;
 };
 
-/** The files of a model, out of those of its repository. */
+/** The files of a model, out of those of its repository; what an ONNX file has beside it, it says itself. */
 export function chooseFiles(paths: Iterable<string>, { folders, network }: NamedFiles = {}): string[] {
   const all = new Set(paths);
   const { modules, routers } = folders ?? { modules: [''], routers: [] };
@@ -49,20 +49,14 @@ export function chooseFiles(paths: Iterable<string>, { folders, network }: Named
     const { folder, file } = split(path);
     return described.has(folder) && DESCRIPTIONS.some((known) => known.test(file));
   });
-  const weights = network === undefined ? modules.flatMap((folder) => weightsIn(folder, all)) : withData(network, all);
+  const wanted = network === undefined ? modules.flatMap((folder) => weightsIn(folder, all) ?? []) : [network];
+  const weights = wanted.filter((path) => all.has(path));
   if (weights.length === 0 && !isWithoutNetwork(all)) throw noWeights(all);
   return [...descriptions, ...weights].sort();
 }
 
-function weightsIn(folder: Folder, all: ReadonlySet<string>): string[] {
-  const best = WEIGHTS.map((file) => join(folder, file)).find((path) => all.has(path));
-  return best === undefined ? [] : withData(best, all);
-}
-
-/** A file, where it is there, and what belongs to it. */
-function withData(path: string, all: ReadonlySet<string>): string[] {
-  const ends = path.endsWith('.onnx') ? ['', ...ONNX_DATA] : [''];
-  return ends.map((end) => `${path}${end}`).filter((name) => all.has(name));
+function weightsIn(folder: Folder, all: ReadonlySet<string>): string | undefined {
+  return WEIGHTS.map((file) => join(folder, file)).find((path) => all.has(path));
 }
 
 /** A model of our own that only counts tokens. */
@@ -72,16 +66,13 @@ function isWithoutNetwork(all: ReadonlySet<string>): boolean {
 
 function noWeights(all: ReadonlySet<string>): CheckpointError {
   const others = [...all].filter((path) => /\.(?:safetensors|bin|onnx|h5|msgpack|gguf|pt|pth|ckpt)$/.test(path));
-  const has = others.length > 0 ? `; there are ${others.slice(0, 5).join(', ')}` : '';
+  const has = others.length > 0 ? `; there are ${printable(others.slice(0, 5).join(', '))}` : '';
   return new CheckpointError(`the repository has no weights that can be read${has}`, {
     hint: `expected ${WEIGHTS.join(', ')}, or one of these in the folder of a module`,
   });
 }
 
 // ---- what files say about others
-
-const modulesSchema = z.array(z.object({ path: z.string(), type: z.string() }));
-const routerSchema = z.object({ types: z.record(z.string(), z.string()) });
 
 const settingsSchema = z.object({ file: z.string().optional() });
 
@@ -91,45 +82,37 @@ export type ReadRepositoryFile = (path: string) => Promise<string | undefined>;
 /** Reads the few files that name others. */
 export async function namedFiles(read: ReadRepositoryFile): Promise<NamedFiles> {
   const settings = await read('lzero.json');
-  const network = settings === undefined ? undefined : parse(settings, settingsSchema, 'lzero.json').file;
+  const network = settings === undefined ? undefined : parseChecked(settings, 'lzero.json', settingsSchema).file;
   return { network, folders: await moduleFolders(read) };
 }
 
 /**
  * The folders that modules.json names, and those that the routers among them name; undefined without modules.json.
- * sentence-transformers writes both.
+ * sentence-transformers writes both; `Asym` is what it called the routers of dense models, which can be given a head here.
  */
 async function moduleFolders(read: ReadRepositoryFile): Promise<ModuleFolders | undefined> {
-  const text = await read('modules.json');
+  const text = await read(MODULES_FILE);
   if (text === undefined) return undefined;
   const modules: Folder[] = [];
   const routers: Folder[] = [];
-  for (const { path, type } of parse(text, modulesSchema, 'modules.json')) {
-    const folder = checkFolder(path, 'modules.json');
-    const file = join(folder, 'router_config.json');
+  for (const { path, type } of parseChecked(text, MODULES_FILE, moduleListSchema)) {
+    const folder = checkFolder(path, MODULES_FILE);
+    const file = join(folder, ROUTER_FILE);
     const router = /\.(?:Router|Asym)$/.test(type) ? await read(file) : undefined;
     if (router === undefined) modules.push(folder);
     else {
       routers.push(folder);
-      const names = Object.keys(parse(router, routerSchema, file).types);
+      const names = Object.keys(parseChecked(router, file, routerTypesSchema).types);
       modules.push(...names.map((name) => checkFolder(join(folder, name), file)));
     }
   }
   return { modules, routers };
 }
 
-function parse<T>(text: string, schema: z.ZodType<T>, file: string): T {
-  const fail = (problem: string, cause?: unknown): CheckpointError =>
-    new CheckpointError(`${file}: ${problem}`, { hint: 'the repository is not one of a model', cause });
-  const { data, error } = schema.safeParse(parseJson(text, fail));
-  if (error) throw fail(describeIssues(error.issues), error);
-  return data;
-}
-
 function checkFolder(path: string, file: string): Folder {
   const folder = path.replace(/^\.?\/+|\/+$/g, '');
   if (folder === '' || isInside(folder)) return folder;
-  throw new CheckpointError(`${file}: the module ${JSON.stringify(path)} is not inside of the model`);
+  throw new CheckpointError(`${file}: the module ${quoted(path)} is not inside of the model`);
 }
 
 function join(folder: Folder, file: string): string {

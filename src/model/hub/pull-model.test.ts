@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type HubModel, type HubTricks, hubOf, refuse, serveFile } from '../../../test/http/local-hub.ts';
 import { type Answer, breakAfter, type LocalServer, startServer } from '../../../test/http/local-server.ts';
 import { InterruptedError, Random } from '../../core/index.ts';
+import { GraphBuilder, toOnnx } from '../../graph/index.ts';
 import { type PulledModel, type PullOptions, pullModel } from './pull-model.ts';
 import { resolveModel } from './resolve-model.ts';
 
@@ -144,6 +145,43 @@ describe('pulling a model', () => {
     const found = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     expect(found).toHaveLength(5);
     expect(readFileSync(join(folder, 'document_0_MLM/model.safetensors'))).toHaveLength(200);
+  });
+});
+
+describe('pulling an ONNX model', () => {
+  /** A graph that has a constant in each of these files. */
+  function graph(...locations: readonly string[]): Buffer {
+    const g = new GraphBuilder('g');
+    locations.forEach((location, i) => {
+      const w = g.constant(`w${i}`, { dtype: 'float32', shape: [1] }, { location, offset: 0, length: 4 });
+      g.output(`y${i}`, g.node('Identity', [w], w));
+    });
+    return Buffer.from(toOnnx(g));
+  }
+  const onnxModel = (onnx: Buffer): HubModel => ({
+    ...model,
+    files: {
+      'config.json': Buffer.from('{}'),
+      'onnx/model.onnx': onnx,
+      'onnx/weights.bin': bytes(70),
+      'onnx/model.onnx_data': bytes(50),
+    },
+    large: ['onnx/model.onnx', 'onnx/weights.bin'],
+  });
+
+  it('brings the files that it names, and no others', async () => {
+    const pulled = await pull(await serveModel({}, onnxModel(graph('weights.bin', 'weights.bin'))));
+    expect(pulled.files.map(({ path }) => path)).toEqual(['config.json', 'onnx/model.onnx', 'onnx/weights.bin']);
+    expect(readFileSync(join(pulled.folder, 'onnx/weights.bin'))).toHaveLength(70);
+  });
+
+  it.each([
+    ['one that the repository does not have', 'lost.bin', /weights in "lost\.bin", which the repository does not have/],
+    ['one outside of its folder', '../config.json', /expected the name of a file beside it/],
+  ])('is refused where it names %s', async (_, location, message) => {
+    const hub = await serveModel({}, onnxModel(graph(location)));
+    await expect(pull(hub)).rejects.toThrow(message);
+    expect(inCache()).not.toContain(commit);
   });
 });
 
@@ -303,6 +341,17 @@ describe('a hub that lies', () => {
       listing: (usual) => ({ ...usual, siblings: usual.siblings.map(({ rfilename, size }) => ({ rfilename, size })) }),
     });
     await expectRefusal(hub, /gives no checksum of config\.json/);
+  });
+
+  it.each(['modules.json', 'lzero.json'])('with a %s of gigabytes is refused before it is fetched', async (file) => {
+    const hub = await serveModel({
+      listing: (usual) => ({
+        ...usual,
+        siblings: [...usual.siblings, { rfilename: file, lfs: { sha256: 'a'.repeat(64), size: 3 * 2 ** 30 } }],
+      }),
+    });
+    await expectRefusal(hub, new RegExp(`${file} has 3221225472 bytes, at most 8388608 are expected`));
+    expect(pathsAsked(hub).filter((path) => path === file)).toEqual([]);
   });
 
   it('about sizes beyond the disk is refused before anything is fetched', async () => {

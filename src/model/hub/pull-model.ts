@@ -2,11 +2,26 @@
  * A model from a hub into the cache: listed, chosen, fetched file by file, and there under its name when it is whole. May
  * be stopped at any time and goes on where it was. Of several processes that want the same model one fetches it.
  */
-import { mkdir, readFile, rename, stat, statfs } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { DownloadError, InterruptedError, type LzeroError, OutputError } from '../../core/index.ts';
-import { type DownloadOptions, download, isNetworkFailure, waitForLock } from '../../download/index.ts';
+import { mkdir, rename, stat, statfs } from 'node:fs/promises';
+import { dirname, join, posix } from 'node:path';
+import {
+  CheckpointError,
+  DownloadError,
+  InterruptedError,
+  type LzeroError,
+  OutputError,
+  quoted,
+} from '../../core/index.ts';
+import {
+  type Downloaded,
+  type DownloadOptions,
+  download,
+  isNetworkFailure,
+  waitForLock,
+} from '../../download/index.ts';
 import { exists, syncFolder } from '../../files/index.ts';
+import { MAX_SMALL_BYTES, readSmallFile } from '../layouts/module-files.ts';
+import { externalLocations } from '../onnx/graph-files.ts';
 import { chooseFiles, namedFiles } from './choose-files.ts';
 import { type HubSettings, hubHeaders } from './hub-settings.ts';
 import { fetchListing, type HubFile, type Listing } from './listing.ts';
@@ -123,18 +138,51 @@ async function fetchModel(name: ModelName, listing: Listing, options: PullOption
 
 type Fetching = { readonly name: ModelName; readonly listing: Listing; readonly options: PullOptions };
 
+/** Fetches what the model needs; the files that an ONNX file has weights in are known when that one is there. */
 async function fetchFiles(target: string, fetching: Fetching): Promise<PulledFile[]> {
-  const { listing, options } = fetching;
-  const fetch = fetcher(target, fetching);
+  const { listing } = fetching;
   const named = await namedFiles(async (path) => {
     const file = listing.files.get(path);
-    return file && (await readFile((await fetch(file)).path, 'utf8'));
+    return file && (await readSmallFile((await fetchSmall(target, file, fetching)).path));
   });
   const chosen = chooseFiles(listing.files.keys(), named).flatMap((path) => listing.files.get(path) ?? []);
+  const files = await fetchAll(target, chosen, fetching);
+  const data = await externalFiles(target, chosen, listing);
+  if (data.length > 0) files.push(...(await fetchAll(target, data, fetching)));
+  return files;
+}
+
+/** A file that describes a model is never large, whatever the hub has under its name. */
+async function fetchSmall(target: string, file: HubFile, fetching: Fetching): Promise<Downloaded> {
+  const { path, sizeBytes } = file;
+  if (sizeBytes <= MAX_SMALL_BYTES) return await fetcher(target, fetching)(file);
+  throw new DownloadError(
+    `${fetching.name.id}: ${path} has ${sizeBytes} bytes, at most ${MAX_SMALL_BYTES} are expected`,
+    { hint: 'it is something else under this name: the repository is not one of a model' },
+  );
+}
+
+/** The files beside ONNX files that these name, and that are not among the chosen. */
+async function externalFiles(target: string, chosen: readonly HubFile[], { files }: Listing): Promise<HubFile[]> {
+  const found = new Set<HubFile>();
+  for (const { path } of chosen.filter((file) => file.path.endsWith('.onnx')))
+    for (const location of await externalLocations(join(target, path))) {
+      const file = files.get(posix.join(posix.dirname(path), location));
+      if (!file)
+        throw new CheckpointError(`${path} has weights in ${quoted(location)}, which the repository does not have`, {
+          hint: 'its publisher left a part out: choose another revision or model',
+        });
+      found.add(file);
+    }
+  return [...found].filter((file) => !chosen.includes(file));
+}
+
+async function fetchAll(target: string, chosen: readonly HubFile[], fetching: Fetching): Promise<PulledFile[]> {
+  const fetch = fetcher(target, fetching);
   const totalBytes = chosen.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  const missingBytes = await checkSpace(target, chosen);
+  const startBytes = totalBytes - (await checkSpace(target, chosen));
   const label = `downloading ${fetching.name.id}`;
-  const progress = new TotalProgress(options.progress, { label, totalBytes, startBytes: totalBytes - missingBytes });
+  const progress = new TotalProgress(fetching.options.progress, { label, totalBytes, startBytes });
   try {
     const files: PulledFile[] = [];
     for (const file of chosen) {
@@ -152,7 +200,7 @@ async function fetchFiles(target: string, fetching: Fetching): Promise<PulledFil
 function fetcher(target: string, { name, listing, options }: Fetching) {
   const { hub } = options;
   const base = `${hub.endpoint}/${name.id}/resolve/${listing.commit}`;
-  return async (file: HubFile, progress?: DownloadOptions['progress']) => {
+  return async (file: HubFile, progress?: DownloadOptions['progress']): Promise<Downloaded> => {
     const { path, sizeBytes, checksum } = file;
     if (!checksum)
       throw new DownloadError(`${name.id}: the hub gives no checksum of ${path}, so nobody could tell what came`, {

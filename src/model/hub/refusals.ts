@@ -6,7 +6,7 @@
  *     403               a login that may not
  */
 import { z } from 'zod';
-import { DownloadError, nearest } from '../../core/index.ts';
+import { DownloadError, nearest, printable } from '../../core/index.ts';
 import { type ExplainStatus, fetchText } from '../../download/index.ts';
 import { type HubRequest, type HubSettings, hubHeaders } from './hub-settings.ts';
 import type { ModelName } from './model-name.ts';
@@ -124,18 +124,18 @@ async function similarModels(refused: Refused): Promise<string> {
     (found) => found !== id,
   );
   const meant = nearest(id, ids);
-  if (meant !== undefined) return `did you mean ${meant}?`;
-  if (ids.length > 0) return `check the name; the hub has ${ids.slice(0, MAX_SHOWN).join(', ')}`;
+  if (meant !== undefined) return printable(`did you mean ${meant}?`);
+  if (ids.length > 0) return printable(`check the name; the hub has ${ids.slice(0, MAX_SHOWN).join(', ')}`);
   return 'check the name: OWNER/NAME, as in the address of its page';
 }
 
 async function otherRevisions(refused: Refused): Promise<string> {
   const revisions = await revisionsOf(refused);
   const meant = nearest(refused.name.revision, revisions);
-  if (meant !== undefined) return `did you mean ${meant}?`;
+  if (meant !== undefined) return printable(`did you mean ${meant}?`);
   if (revisions.length === 0) return 'give a branch, a tag or a whole commit';
   const more = revisions.length > MAX_SHOWN ? ', …' : '';
-  return `it has ${revisions.slice(0, MAX_SHOWN).join(', ')}${more}; a commit is given in full`;
+  return printable(`it has ${revisions.slice(0, MAX_SHOWN).join(', ')}${more}; a commit is given in full`);
 }
 
 async function revisionsOf(refused: Refused): Promise<string[]> {

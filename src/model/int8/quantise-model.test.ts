@@ -1,8 +1,9 @@
 /** int8 against fp32 on the tiny golden models, and quantised folders against quantising while loading. */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { rewriteWeights } from '../../../test/golden/check/fixtures.ts';
 import { encodeAll, golden, goldenFolder } from '../../../test/golden/model/fixtures.ts';
 import { CheckpointError, ConfigError, type SparseVector } from '../../core/index.ts';
 import { Checkpoint } from '../checkpoint.ts';
@@ -65,13 +66,21 @@ describe('precision int8', () => {
     }
   });
 
-  it('is not what a model is called by, but what was asked for', async () => {
+  it('is part of what a model is: an index of fp32 vectors takes none of int8', async () => {
     const [fp32, int8] = [
       await loadModel(goldenFolder('tied'), { idf: 'none' }),
       await loadModel(goldenFolder('tied'), { idf: 'none', precision: 'int8' }),
     ];
     expect([fp32.precision, int8.precision]).toEqual(['fp32', 'int8']);
-    expect(await int8.identity()).toBe(await fp32.identity());
+    expect(await int8.identity()).not.toBe(await fp32.identity());
+    const said = await loadModel(goldenFolder('tied'), { idf: 'none', precision: 'fp32' });
+    expect(await said.identity()).toBe(await fp32.identity());
+  });
+
+  it('changes nothing about a model without a network', async () => {
+    const [bow, asked] = [await loadModel(), await loadModel(undefined, { precision: 'int8' })];
+    expect(asked.precision).toBe('fp32');
+    expect(await asked.identity()).toBe(await bow.identity());
   });
 
   it('is refused where it has another name', async () => {
@@ -87,6 +96,29 @@ describe('a quantised folder', () => {
       const stored = await vectors(output, golden.texts);
       expect(stored).toEqual(await vectors(goldenFolder(name), golden.texts, { idf: 'none', precision: 'int8' }));
     });
+
+  it.each(MODELS)('is the same model as its source at int8, and another one at fp32: %s', async (name) => {
+    await quantiseModel({ source: goldenFolder(name), output, idf: 'none' });
+    const identity = async (of: string, options: LoadOptions) => (await loadModel(of, options)).identity();
+    const [stored, asked, asFp32, source] = [
+      await identity(output, {}),
+      await identity(goldenFolder(name), { idf: 'none', precision: 'int8' }),
+      await identity(output, { precision: 'fp32' }),
+      await identity(goldenFolder(name), { idf: 'none' }),
+    ];
+    expect(stored).toBe(asked);
+    expect(new Set([stored, asFp32, source]).size).toBe(3);
+  });
+
+  it('whose weights change is another model', async () => {
+    await quantiseModel({ source: goldenFolder('tied'), output, idf: 'none' });
+    const before = await (await loadModel(output)).identity();
+    const path = join(output, 'model.safetensors');
+    const bytes = readFileSync(path);
+    bytes[bytes.length - 1] ^= 1;
+    writeFileSync(path, bytes);
+    expect(await (await loadModel(output)).identity()).not.toBe(before);
+  });
 
   it('says that it is int8, can be run as fp32 too, and is quantised again to the same bytes', async () => {
     await quantiseModel({ source: goldenFolder('tied'), output, idf: 'none', activation: 'l0' });
@@ -129,6 +161,25 @@ describe('a quantised folder', () => {
     await expect(checkpoint.read(lost)).rejects.toThrow(CheckpointError);
     await expect(checkpoint.read(lost)).rejects.toThrow(`${lost} holds I8 codes without scales`);
     await checkpoint.close();
+  });
+
+  it('is not made of a checkpoint without a head: it could not encode', async () => {
+    const source = join(folder, 'headless');
+    cpSync(goldenFolder('tied'), source, { recursive: true });
+    await rewriteWeights(source, (name) => name.startsWith('bert.'));
+    const making = quantiseModel({ source, output, idf: 'none' });
+    await expect(making).rejects.toMatchObject({
+      message: expect.stringContaining('no MLM head'),
+      hint: expect.stringContaining(`lzero model import ${source} -o MODEL --head tied`),
+    });
+    expect(existsSync(output)).toBe(false);
+  });
+
+  it('of a DistilBERT gives the bits that quantising while loading gives', async () => {
+    const source = join(import.meta.dirname, '../../../test/golden/models/distilbert');
+    await quantiseModel({ source, output, idf: 'none' });
+    const stored = await vectors(output, golden.texts);
+    expect(stored).toEqual(await vectors(source, golden.texts, { idf: 'none', precision: 'int8' }));
   });
 
   it('is not made of a model without a network, and replaces nothing unless forced', async () => {

@@ -43,7 +43,8 @@ export async function readSourceModel(
   );
 }
 
-async function requireFolder(folder: string): Promise<void> {
+/** Refuses what is not a folder. */
+export async function requireFolder(folder: string): Promise<void> {
   const stats = await stat(folder).catch(() => undefined);
   if (stats?.isDirectory()) return;
   throw new CheckpointError(`${folder || '""'} ${stats ? 'is not a folder' : 'does not exist'}`, {

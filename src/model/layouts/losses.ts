@@ -31,15 +31,29 @@ export function lossesOf(settings: BertSettings, layout: ForeignLayout): Loss[] 
   return [...pruneLoss(settings, layout), ...activationLoss(settings, layout), ...queryLoss(settings, layout)];
 }
 
-function pruneLoss({ prune }: BertSettings, layout: ForeignLayout): Loss[] {
+function pruneLoss(settings: BertSettings, layout: ForeignLayout): Loss[] {
+  const { prune } = settings;
   if (prune.rule === 'none' || (layout === 'onnx' && hasPruneGraph(prune))) return [];
+  if (layout === 'sentence-transformers' && maxActiveDims(settings) !== undefined) return [];
   const rule = `pruning (${formatPruneRule(prune)})`;
+  const limit =
+    prune.rule === 'top-k'
+      ? 'cuts queries as well, which are looked up here'
+      : 'keeps so many terms, whatever they weigh';
   const reasons = {
-    'sentence-transformers': `${rule}: its only limit, max_active_dims, cuts queries as well`,
+    'sentence-transformers': `${rule}: its only limit, max_active_dims, ${limit}`,
     opensearch: `${rule}: there it is a setting of the ingest pipeline, not of the model`,
     onnx: `${rule}: the share of a sum has no operator`,
   };
   return [{ name: 'prune', reason: reasons[layout], instead: KEEPS.lzero }];
+}
+
+/**
+ * The limit that sentence-transformers puts on vectors of documents and queries alike, where it means the same as here:
+ * queries that are encoded are cut as documents are, those that are looked up are not.
+ */
+export function maxActiveDims({ prune, queries }: BertSettings): number | undefined {
+  return prune.rule === 'top-k' && queries === 'encoded' ? prune.k : undefined;
 }
 
 function activationLoss({ activation }: BertSettings, layout: ForeignLayout): Loss[] {

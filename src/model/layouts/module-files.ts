@@ -5,18 +5,25 @@
 import { lstat, readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import type { z } from 'zod';
-import { CheckpointError, describeIssues, errorCode, messageOf, parseJson } from '../../core/index.ts';
+import {
+  CheckpointError,
+  describeIssues,
+  errorCode,
+  messageOf,
+  parseJson,
+  printable,
+  quoted,
+} from '../../core/index.ts';
 
 /** More than any layout needs: the largest of them list the added tokens of a vocabulary. */
-const MAX_BYTES = 2 ** 23;
-
-/** Characters of a message. */
-const MAX_MESSAGE = 1000;
+export const MAX_SMALL_BYTES = 2 ** 23;
+/** More than a vocabulary of a million tokens takes, with its rules or its weights. */
+export const MAX_TEXT_BYTES = 2 ** 27;
 
 const DAMAGED = 'the folder is damaged or of a layout that lzero does not know: fetch or save the model again';
 
 /** The text of a file; undefined where there is none. A link that leads nowhere is an error, not an absence. */
-export async function readTextFile(path: string, maxBytes = Number.POSITIVE_INFINITY): Promise<string | undefined> {
+export async function readTextFile(path: string, maxBytes = MAX_TEXT_BYTES): Promise<string | undefined> {
   try {
     const stats = await stat(path);
     if (!stats.isFile()) throw new CheckpointError(`${path} is not a file`, { hint: DAMAGED });
@@ -32,7 +39,7 @@ export async function readTextFile(path: string, maxBytes = Number.POSITIVE_INFI
 
 /** The same for files that describe something and are never large. */
 export async function readSmallFile(path: string): Promise<string | undefined> {
-  return await readTextFile(path, MAX_BYTES);
+  return await readTextFile(path, MAX_SMALL_BYTES);
 }
 
 /** Whether there is something at a path, if only a link. */
@@ -44,8 +51,12 @@ async function isLink(path: string): Promise<boolean> {
 }
 
 /** A JSON file that may be missing. */
-export async function readJsonIfThere<T>(path: string, schema: z.ZodType<T>): Promise<T | undefined> {
-  const text = await readSmallFile(path);
+export async function readJsonIfThere<T>(
+  path: string,
+  schema: z.ZodType<T>,
+  maxBytes = MAX_SMALL_BYTES,
+): Promise<T | undefined> {
+  const text = await readTextFile(path, maxBytes);
   return text === undefined ? undefined : parseChecked(text, path, schema);
 }
 
@@ -56,22 +67,18 @@ export async function readJsonFile<T>(path: string, schema: z.ZodType<T>): Promi
   throw new CheckpointError(`${path} is missing`, { hint: 'the folder is not whole: fetch or save the model again' });
 }
 
-function parseChecked<T>(text: string, path: string, schema: z.ZodType<T>): T {
+/** Checks the text of a JSON file; `path` names it in errors. */
+export function parseChecked<T>(text: string, path: string, schema: z.ZodType<T>): T {
   const fail = (problem: string, cause?: unknown) =>
-    new CheckpointError(`${path}: ${cut(problem)}`, { cause, hint: DAMAGED });
+    new CheckpointError(`${printable(path)}: ${problem}`, { cause, hint: DAMAGED });
   const parsed = schema.safeParse(parseJson(text, fail));
   if (parsed.success) return parsed.data;
   throw fail(describeIssues(parsed.error.issues));
 }
 
-/** A message that holds text of a file, cut where a hostile one would flood the terminal. */
-function cut(text: string): string {
-  return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
-}
-
 /** A value that lzero cannot follow; `where` is the file and the key. */
 export function unsupported(where: string, problem: string, hint?: string): CheckpointError {
-  return new CheckpointError(`${cut(where)}: ${cut(problem)}`, {
+  return new CheckpointError(`${printable(where)}: ${printable(problem)}`, {
     hint: hint ?? 'lzero reads inference-free and SPLADE models: an MLM head, max pooling, and a table for queries',
   });
 }
@@ -84,7 +91,7 @@ export function unsupported(where: string, problem: string, hint?: string): Chec
  */
 export async function folderInside(root: string, path: string, where: string): Promise<string> {
   const leaves = (problem: string, cause?: unknown) =>
-    new CheckpointError(`${where}: ${JSON.stringify(path.slice(0, 200))} ${problem}`, { hint: DAMAGED, cause });
+    new CheckpointError(`${printable(where)}: ${quoted(path)} ${printable(problem)}`, { hint: DAMAGED, cause });
   const parts = path.split(/[/\\]/);
   if (/^[/\\]|^[a-z]:|\0/i.test(path) || parts.includes('..')) throw leaves('is not a folder inside the model’s');
   const folder = join(root, ...parts);

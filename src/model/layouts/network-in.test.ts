@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { goldenFolder } from '../../../test/golden/model/fixtures.ts';
 import { writeJson, writeSiameseFolder } from '../../../test/lib/sparse-encoder-folder.ts';
-import { CheckpointError, ConfigError } from '../../core/index.ts';
+import { CheckpointError, ConfigError, messageOf } from '../../core/index.ts';
 import { type Dim, GraphBuilder, toOnnx } from '../../graph/index.ts';
 import { importModel } from '../import.ts';
-import { modelIdentity, readModelFolder } from '../model-folder.ts';
+import { readModelFolder } from '../model-folder.ts';
+import { modelIdentity } from '../model-identity.ts';
 import { readSourceModel } from './find-layout.ts';
 import { networkIn } from './network-in.ts';
 
@@ -17,9 +18,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** A graph that gives its inputs back under other names. */
-function writeGraph(path: string, outputs: Readonly<Record<string, readonly Dim[]>>): void {
+/** A graph that gives its inputs back under other names, and perhaps has weights in another file. */
+function writeGraph(path: string, outputs: Readonly<Record<string, readonly Dim[]>>, location?: string): void {
   const g = new GraphBuilder('test');
+  if (location !== undefined) {
+    const weights = g.constant('w', { dtype: 'float32', shape: [1] }, { location, offset: 0, length: 4 });
+    g.output('w_out', g.node('Identity', [weights], weights));
+  }
   for (const [name, shape] of Object.entries(outputs)) {
     const value = g.input(`${name}_in`, 'float32', shape);
     g.output(name, g.node('Identity', [value], value));
@@ -83,35 +88,50 @@ describe('a folder with an ONNX file and a tokenizer', () => {
     expect((await readSourceModel(folder)).settings).toMatchObject({ encodeLength: 48 });
   });
 
-  it('has an identity that covers the weights beside the file', async () => {
+  it('has an identity that covers the files that it names, and no others', async () => {
     writeOnnxFolder(LOGITS);
-    const identity = async () => modelIdentity(await readModelFolder(folder, { idf: 'none' }));
-    writeFileSync(join(folder, 'model.onnx_data'), 'weights');
+    writeGraph(join(folder, 'model.onnx'), LOGITS, 'weights.bin');
+    const identity = async () => modelIdentity(await readModelFolder(folder, { idf: 'none' }), 'fp32');
+    writeFileSync(join(folder, 'weights.bin'), 'weights');
     const before = await identity();
-    writeFileSync(join(folder, 'model.onnx_data'), 'other weights');
+    writeFileSync(join(folder, 'model.onnx.bak'), 'what is no part of the model');
+    expect(await identity()).toBe(before);
+    writeFileSync(join(folder, 'weights.bin'), 'other weights');
     expect(await identity()).not.toBe(before);
   });
 
   it('is imported with all its files, in one folder', async () => {
     mkdirSync(join(folder, 'onnx'));
     cpSync(join(goldenFolder('tied'), 'vocab.txt'), join(folder, 'vocab.txt'));
-    writeGraph(join(folder, 'onnx/model.onnx'), LOGITS);
-    writeFileSync(join(folder, 'onnx/model.onnx_data'), 'weights');
+    writeGraph(join(folder, 'onnx/model.onnx'), LOGITS, 'weights.bin');
+    writeFileSync(join(folder, 'onnx/weights.bin'), 'weights');
     const output = join(folder, 'made');
     const { settings } = await importModel({ source: folder, output, idf: 'none', activation: 'l0' });
     expect(settings).toMatchObject({ kind: 'onnx', file: 'model.onnx', activation: 'l0' });
-    expect(readdirSync(output).sort()).toEqual([
-      'README.md',
-      'lzero.json',
-      'model.onnx',
-      'model.onnx_data',
-      'vocab.txt',
-    ]);
+    expect(readdirSync(output).sort()).toEqual(['README.md', 'lzero.json', 'model.onnx', 'vocab.txt', 'weights.bin']);
     expect((await readModelFolder(output)).settings).toEqual(settings);
     for (const options of [{ head: 'tied' }, { dtype: 'F16' }] as const) {
       const other = importModel({ source: output, output: join(folder, 'other'), ...options });
       await expect(other).rejects.toThrow(`takes no ${Object.keys(options)[0]}`);
     }
+  });
+});
+
+describe('an ONNX file whose weights are elsewhere', () => {
+  it('is not imported without them', async () => {
+    writeOnnxFolder(LOGITS);
+    writeGraph(join(folder, 'model.onnx'), LOGITS, 'weights.bin');
+    const options = { source: folder, output: join(folder, 'made'), idf: 'none', activation: 'l0' } as const;
+    await expect(importModel(options)).rejects.toThrow(`${join(folder, 'weights.bin')} is missing`);
+  });
+
+  it('has its outputs named in a short message', async () => {
+    const outputs = Array.from({ length: 2000 }, (_, i): [string, Dim[]] => [`${i}\u001b[31m`, ['B', 277]]);
+    writeOnnxFolder(Object.fromEntries(outputs));
+    const error = await readSourceModel(folder).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(messageOf(error).length).toBeLessThan(2000);
+    expect(messageOf(error)).not.toMatch(/\p{Cc}/u);
   });
 });
 

@@ -1,14 +1,15 @@
 /** What kind of network lies in a folder, and how many tokens it can read. Opens no weights. */
-import { readdir } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { z } from 'zod';
-import { CheckpointError, ConfigError } from '../../core/index.ts';
+import { CheckpointError, ConfigError, printable } from '../../core/index.ts';
 import { exists } from '../../files/index.ts';
 import { parseBertConfig } from '../bert-config.ts';
 import { readOnnxInterface } from '../onnx/onnx-interface.ts';
 import type { OnnxSettings } from '../settings.ts';
 import { WEIGHT_FILE_NAMES } from '../tensors/open-tensor-file.ts';
 import { readJsonIfThere, readSmallFile } from './module-files.ts';
+
+export { graphFiles } from '../onnx/graph-files.ts';
 
 /** A network that we run ourselves, or one that is run as it is. */
 export type NetworkKind = { readonly kind: 'bert' } | Pick<OnnxSettings, 'kind' | 'file' | 'output'>;
@@ -34,20 +35,14 @@ export async function weightsIn(folder: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** An ONNX file, and the files beside it that hold its weights where they are too large for it: model.onnx_data, … */
-export async function graphFiles(path: string): Promise<string[]> {
-  const names = (await readdir(dirname(path))).filter((name) => name.startsWith(basename(path)));
-  return names.sort().map((name) => join(dirname(path), name));
-}
-
 async function graphIn(folder: string, file: string): Promise<NetworkKind> {
   const path = join(folder, file);
   const { outputs } = await readOnnxInterface(path);
-  const found = outputs.map(({ name, shape }) => `${name} [${shape.join(', ')}]`).join('; ');
   const perToken = outputs.filter(({ shape }) => shape.length === 3);
   if (perToken.length === 1) return { kind: 'onnx', file, output: { name: perToken[0].name, form: 'logits' } };
   const weights = outputs.find(({ name, shape }) => name === WEIGHTS_OUTPUT && shape.length === 2);
   if (weights) return { kind: 'onnx', file, output: { name: weights.name, form: 'weights' } };
+  const found = printable(outputs.map(({ name, shape }) => `${name} [${shape.join(', ')}]`).join('; '));
   throw new ConfigError(
     `${path}: it is not known what its outputs mean: ${found}; expected one of [batch, tokens, terms], or ${WEIGHTS_OUTPUT} of [batch, terms]`,
     { hint: 'say it in a lzero.json beside the file: kind onnx, output.name, output.form' },

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fc, test } from '@fast-check/vitest';
@@ -17,6 +17,7 @@ import {
   writeSiameseFolder,
 } from '../../../test/lib/sparse-encoder-folder.ts';
 import { CheckpointError, ConfigError, IdfError } from '../../core/index.ts';
+import { encodeQueries } from '../encode-queries.ts';
 import { loadModel } from '../model.ts';
 import { readModelFolder } from '../model-folder.ts';
 import { readSourceModel } from './find-layout.ts';
@@ -88,7 +89,7 @@ describe('a sentence-transformers router', () => {
       expect([idf.values[7], idf.values[8]]).toEqual([3.5, 0]);
       rmSync(join(folder, place, 'idf.json'));
     }
-    await expect(readModelFolder(folder)).rejects.toThrow(/config\.json: path: idf\.json is not there/);
+    await expect(readModelFolder(folder)).rejects.toThrow(/config\.json: path: "idf\.json" is not there/);
   });
 
   it('cuts vectors to max_active_dims terms', async () => {
@@ -158,6 +159,48 @@ describe('a Siamese sentence-transformers model', () => {
     const document = [transformerFolder('6'), POOLING];
     changeJson(join(folder, 'router_config.json'), { structure: { query: document, document } });
     expect((await readSourceModel(folder)).settings).toMatchObject({ queries: 'encoded' });
+  });
+
+  /** A router with modules of its own on the way of queries, as sentence-transformers 5 saves them. */
+  async function writeTwoEncoders(query: readonly string[], activation: string): Promise<void> {
+    await writeRouterFolder(folder, '6', { activation: 'relu' });
+    const document = [transformerFolder('6'), POOLING];
+    cpSync(join(folder, document[0]), join(folder, 'query_0_Transformer'), { recursive: true });
+    cpSync(join(folder, POOLING), join(folder, 'query_1_SpladePooling'), { recursive: true });
+    changeJson(join(folder, 'query_1_SpladePooling/config.json'), { activation_function: activation });
+    const path = join(folder, 'router_config.json');
+    const { types } = JSON.parse(readFileSync(path, 'utf8'));
+    const own = { query_0_Transformer: types[document[0]], query_1_SpladePooling: types[POOLING] };
+    changeJson(path, { types: { ...types, ...own }, structure: { query, document } });
+  }
+
+  it('with another network for queries is refused, and both folders are named', async () => {
+    await writeTwoEncoders(['query_0_Transformer', 'query_1_SpladePooling'], 'relu');
+    const read = readSourceModel(folder);
+    await expect(read).rejects.toThrow('structure.query.0: queries are encoded by another network');
+    const hint = expect.stringMatching(/--model \S+document_0_Transformer, .*--query-model \S+query_0_Transformer/);
+    await expect(read).rejects.toMatchObject({ code: 'CHECKPOINT', hint });
+    for (const name of [transformerFolder('6'), 'query_0_Transformer'])
+      expect((await readSourceModel(join(folder, name))).settings.kind).toBe('bert');
+  });
+
+  it('with the same network and another pooling for queries is refused; with the same pooling it is read', async () => {
+    const query = [transformerFolder('6'), 'query_1_SpladePooling'];
+    await writeTwoEncoders(query, 'log1p_relu');
+    await expect(readSourceModel(folder)).rejects.toThrow('l0 for queries, but relu for documents');
+    await writeTwoEncoders(query, 'relu');
+    expect((await readSourceModel(folder)).settings).toMatchObject({ queries: 'encoded', activation: 'relu' });
+  });
+
+  it('whose vectors are limited says that its encoded queries are cut too', async () => {
+    writeSiameseFolder(folder, '6');
+    changeJson(join(folder, 'config_sentence_transformers.json'), { max_active_dims: 3 });
+    const { notes } = await readSourceModel(folder);
+    expect(notes.join()).toContain('max_active_dims cuts documents, and queries that are encoded');
+    const model = await loadModel(folder);
+    const queries = encodeQueries(model, ['the river and the stone']);
+    for await (const { terms } of queries) expect(terms).toHaveLength(3);
+    await model.close();
   });
 });
 

@@ -4,7 +4,7 @@
  */
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { CheckpointError } from '../../core/index.ts';
+import { CheckpointError, quoted } from '../../core/index.ts';
 import { exists } from '../../files/index.ts';
 import { IDF_FILE, MIN_ENCODE_LENGTH } from '../settings.ts';
 import type { Said, SaidSettings } from './checkpoint-settings.ts';
@@ -44,7 +44,7 @@ export async function readSentenceTransformers(folder: string): Promise<SourceMo
       `a SparseEncoder of sentence-transformers${model.version === undefined ? '' : ` ${model.version}`}`,
       queries.note,
       'special tokens weigh 0 here; sentence-transformers keeps those that the network gives a weight',
-      ...(model.maxTerms ? ['max_active_dims cuts documents here; queries keep all their terms'] : []),
+      ...(model.maxTerms ? [`max_active_dims cuts ${queries.cut}`] : []),
     ],
   };
 }
@@ -56,7 +56,7 @@ async function isRelease(folder: string, transformer: Module): Promise<boolean> 
 }
 
 /** A transformer and its pooling, and nothing else. */
-function encoderOf(modules: readonly Module[]): readonly [transformer: Module, pooling: Module] {
+function encoderOf(modules: readonly Module[]): Encoder {
   const [transformer, pooling, more] = modules;
   const expect = (module: Module, expected: string) =>
     unsupported(module.where, `expected ${expected}, got ${module.kind}`);
@@ -97,6 +97,8 @@ type Queries = {
   readonly weights: QueryWeights;
   readonly tokenizerFolder?: string;
   readonly note: string;
+  /** What a limit on the terms of a vector cuts. */
+  readonly cut: string;
 };
 
 /** How queries get their weights: by a table, or by a network as documents do. */
@@ -105,15 +107,34 @@ async function readQueries(folder: string, { query, document }: Routes): Promise
   if (first.kind === 'SparseStaticEmbedding' && more === undefined) return await readTable(folder, first);
   if (first.kind === 'SparseStaticEmbedding')
     throw unsupported(more.where, `expected nothing after SparseStaticEmbedding, got ${more.kind}`);
-  const [transformer] = encoderOf(query);
-  const encoder =
-    transformer.folder === document[0].folder ? 'the same network' : `the network in ${transformer.folder}`;
+  await refuseOtherEncoder(encoderOf(query), encoderOf(document));
   const own = join(folder, IDF_FILE);
   return {
     said: { queries: 'encoded' },
     weights: (await exists(own)) ? { kind: 'table', path: own } : { kind: 'default' },
-    note: `its queries are meant to be encoded by ${encoder}: --query-model; without it they are looked up in a table`,
+    note: 'its queries are meant to be encoded by the same network: --query-model; without it they are looked up in a table',
+    cut: 'documents, and queries that are encoded; those that are looked up keep all their terms',
   };
+}
+
+type Encoder = readonly [transformer: Module, pooling: Module];
+
+/** A model here has one network for both sides: queries by another one would get scores that mean nothing. */
+async function refuseOtherEncoder(query: Encoder, document: Encoder): Promise<void> {
+  const [own, other] = [query[0], document[0]];
+  if (own.folder !== other.folder)
+    throw unsupported(
+      own.where,
+      'queries are encoded by another network than documents, expected the same',
+      `use each by its own folder, with what its pooling says: documents with --model ${other.folder}, queries with --query-model ${own.folder}, and --activation`,
+    );
+  const [asked, answered] = [await readStPooling(query[1]), await readStPooling(document[1])];
+  if (asked.value !== answered.value)
+    throw unsupported(
+      asked.where,
+      `${asked.value} for queries, but ${answered.value} for documents (${answered.where}), expected the same`,
+      `save the queries' side as a model of its own, and give that folder as --query-model`,
+    );
 }
 
 async function readTable(root: string, module: Module): Promise<Queries> {
@@ -124,6 +145,7 @@ async function readTable(root: string, module: Module): Promise<Queries> {
     weights,
     tokenizerFolder: module.folder,
     note: `queries are looked up: weights from ${basename(module.folder)}/${basename(weights.path)}`,
+    cut: 'documents here; queries keep all their terms',
   };
 }
 
@@ -142,12 +164,12 @@ async function tableAt(
   { value, where }: Said<string>,
 ): Promise<QueryWeights & { readonly path: string }> {
   if (!value.endsWith('.json'))
-    throw new CheckpointError(`${where}: expected the name of a .json file, got ${JSON.stringify(value)}`);
+    throw new CheckpointError(`${where}: expected the name of a .json file, got ${quoted(value)}`);
   for (const base of [folder, root]) {
     const path = join(await folderInside(base, dirname(value), where), basename(value));
     if (await exists(path)) return { kind: 'table', path, missing: 0 };
   }
-  throw new CheckpointError(`${where}: ${value} is not there`, {
+  throw new CheckpointError(`${where}: ${quoted(value)} is not there`, {
     hint: 'put the table of query weights into the folder',
   });
 }

@@ -10,11 +10,13 @@
  */
 import { join } from 'node:path';
 import { z } from 'zod';
+import { quoted } from '../../core/index.ts';
 import { folderInside, readJsonFile, unsupported } from './module-files.ts';
 
 /** The file that lists the modules. */
 export const MODULES_FILE = 'modules.json';
-const ROUTER_FILE = 'router_config.json';
+/** The file that says what a router chooses among. */
+export const ROUTER_FILE = 'router_config.json';
 
 /** What to do with a dense model. */
 export const DENSE_HINT =
@@ -39,16 +41,18 @@ export type Routes = { readonly document: readonly Module[]; readonly query: rea
 /** A model has a handful of modules; a longer list is somebody's attack. */
 const MAX_MODULES = 16;
 
-const modulesSchema = z
+/** modules.json of any model, sparse or not. */
+export const moduleListSchema = z
   .array(z.looseObject({ path: z.string(), type: z.string() }))
   .min(1)
   .max(MAX_MODULES);
+/** What router_config.json of any model says of its modules: by the folder of each, its class. */
+export const routerTypesSchema = z.object({ types: z.record(z.string(), z.string()) });
 
 const route = z.array(z.string()).min(1).max(MAX_MODULES);
 
 /** Other routes, and rules that send texts to them, would be chosen by arguments that we do not have. */
-const routerSchema = z.object({
-  types: z.record(z.string(), z.string()),
+const routerSchema = routerTypesSchema.extend({
   structure: z.strictObject({ query: route, document: route }),
   parameters: z
     .strictObject({
@@ -62,7 +66,7 @@ const routerSchema = z.object({
 /** The modules of a folder. */
 export async function readRoutes(folder: string): Promise<Routes> {
   const path = join(folder, MODULES_FILE);
-  const listed = await readJsonFile(path, modulesSchema);
+  const listed = await readJsonFile(path, moduleListSchema);
   const modules: Module[] = [];
   for (const [i, { path: place, type }] of listed.entries()) {
     const where = `${path}: ${i}.type`;
@@ -86,7 +90,7 @@ async function readRouter(folder: string): Promise<Routes> {
   };
   const moduleOf = async (id: string, where: string): Promise<Module> => {
     const type = Object.hasOwn(types, id) ? types[id] : undefined;
-    if (type === undefined) throw unsupported(where, `${JSON.stringify(id)} is not among the types`);
+    if (type === undefined) throw unsupported(where, `${quoted(id)} is not among the types`);
     const kind = kindOf(type, `${path}: types.${id}`);
     if (kind === 'Router') throw unsupported(`${path}: types.${id}`, 'a Router inside a Router');
     return { kind, folder: await folderInside(folder, id, where), where };
@@ -99,6 +103,5 @@ function kindOf(type: string, where: string): ModuleKind {
   const name = type.split('.').at(-1);
   const kind = KINDS.find((known) => known === name);
   if (kind !== undefined && type.startsWith('sentence_transformers.')) return kind;
-  const got = JSON.stringify(type.slice(0, 200));
-  throw unsupported(where, `expected ${KINDS.join(', ')} of sentence_transformers, got ${got}`, DENSE_HINT);
+  throw unsupported(where, `expected ${KINDS.join(', ')} of sentence_transformers, got ${quoted(type)}`, DENSE_HINT);
 }

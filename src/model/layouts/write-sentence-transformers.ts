@@ -16,6 +16,7 @@ import { writeOnnx } from '../onnx/export-onnx.ts';
 import type { BertSettings } from '../settings.ts';
 import { IDF_FILE } from '../settings.ts';
 import { writeSafetensors } from '../tensors/safetensors-writer.ts';
+import { maxActiveDims } from './losses.ts';
 import type { WrittenTerms } from './network-weights.ts';
 import { foreignCard } from './write-card.ts';
 import { writeConfig, writeMaskedLm } from './write-masked-lm.ts';
@@ -55,7 +56,7 @@ export async function writeSentenceTransformers(folder: string, model: ForeignMo
 
 /** Everything but the network, which is in the folder `network`; '' is the model's own. */
 export async function writeRouter(folder: string, model: ForeignModel, network: string): Promise<void> {
-  await writeModules(folder, [{ path: '', type: 'sentence_transformers.models.Router' }]);
+  await writeModules(folder, [{ path: '', type: 'sentence_transformers.models.Router' }], model.settings);
   await writeJson(join(folder, 'router_config.json'), {
     types: {
       [QUERY]: `${CLASSES}.SparseStaticEmbedding`,
@@ -75,14 +76,17 @@ async function writeChain(folder: string, model: ForeignModel): Promise<void> {
   if (model.settings.idf === IDF_FILE) {
     await writeFileAtomically(join(folder, IDF_FILE), formatIdf(model.idf, model.tokenizer.vocabulary));
   }
-  await writeModules(folder, [
+  const modules = [
     { path: '', type: `${CLASSES}.MLMTransformer` },
     { path: pooling, type: `${CLASSES}.SpladePooling` },
-  ]);
+  ];
+  await writeModules(folder, modules, model.settings);
   await writePooling(join(folder, pooling), model);
 }
 
-async function writeModules(folder: string, modules: readonly { path: string; type: string }[]): Promise<void> {
+type ListedModule = { readonly path: string; readonly type: string };
+
+async function writeModules(folder: string, modules: readonly ListedModule[], settings: BertSettings): Promise<void> {
   const listed = modules.map(({ path, type }, idx) => ({ idx, name: String(idx), path, type }));
   await writeJson(join(folder, 'modules.json'), listed);
   await writeJson(join(folder, 'config_sentence_transformers.json'), {
@@ -90,6 +94,7 @@ async function writeModules(folder: string, modules: readonly { path: string; ty
     prompts: { query: '', document: '' },
     default_prompt_name: null,
     similarity_fn_name: 'dot',
+    max_active_dims: maxActiveDims(settings), // left out where there is none
   });
 }
 

@@ -4,10 +4,12 @@
  * the rules from the name of a class.
  */
 import { join } from 'node:path';
+import { z } from 'zod';
 import { ConfigError } from '../../core/index.ts';
-import { exists, writeFileAtomically } from '../../files/index.ts';
+import { writeFileAtomically } from '../../files/index.ts';
 import type { Tokenizer } from '../../text/index.ts';
 import { copyFiles } from '../folder-output.ts';
+import { MAX_TEXT_BYTES, readJsonIfThere } from './module-files.ts';
 
 /** Whose tokenizer is written. */
 export type TokenizerOwner = {
@@ -22,11 +24,21 @@ export async function writeTokenizer(
   { tokenizer, tokenizerFolder }: TokenizerOwner,
   { maxLength }: { maxLength: number | undefined },
 ): Promise<void> {
-  await copyFiles(tokenizerFolder, folder, ['tokenizer.json', 'vocab.txt']);
-  if (!(await exists(join(folder, 'tokenizer.json')))) {
-    await writeJson(join(folder, 'tokenizer.json'), tokenizerJson(tokenizer));
-  }
+  const rules = await readJsonIfThere(join(tokenizerFolder, 'tokenizer.json'), z.looseObject({}), MAX_TEXT_BYTES);
+  // Programs that honour it would cut and fill up as the source was trained, not as this model is read.
+  await writeJson(join(folder, 'tokenizer.json'), {
+    ...(rules ?? tokenizerJson(tokenizer)),
+    truncation: truncation(maxLength),
+    padding: null,
+  });
+  await copyFiles(tokenizerFolder, folder, ['vocab.txt']);
   await writeJson(join(folder, 'tokenizer_config.json'), tokenizerConfig(tokenizer, maxLength));
+}
+
+/** How `tokenizers` cuts texts; its length counts special tokens, as ours does. */
+function truncation(maxLength: number | undefined): Record<string, unknown> | null {
+  if (maxLength === undefined) return null;
+  return { direction: 'Right', max_length: maxLength, strategy: 'LongestFirst', stride: 0 };
 }
 
 /** Writes a JSON file as people read it. */
@@ -69,8 +81,6 @@ function tokenizerJson({ vocabulary, frame, wordPiece }: Tokenizer): Record<stri
   const { normalization, continuingPrefix } = wordPiece;
   return {
     version: '1.0',
-    truncation: null,
-    padding: null,
     added_tokens: wordPiece.literalTokens.map((token) => addedToken(token, vocabulary.idOf(token))),
     normalizer: {
       type: 'BertNormalizer',

@@ -9,7 +9,7 @@
  * In int8 the range of a layer's input is that of all documents of a batch, so give such a graph one at a time where a
  * vector must not depend on its neighbours.
  */
-import type { Dim, Value } from '../../graph/index.ts';
+import type { Value } from '../../graph/index.ts';
 import {
   add,
   cast,
@@ -81,14 +81,14 @@ type Positions = EncoderValues & {
 type Decoder = {
   /** u·Wᵀ + b, [N, V] */
   logits(g: GraphBuilder, u: Value): Value;
-  /** relu of the largest logit of each document, [B, V] */
-  pooled(g: GraphBuilder, positions: Positions): Value;
+  /** relu of the largest logit of each document; decoder inputs without padding, [B, T, H], give [B, V] */
+  pooled(g: GraphBuilder, documents: Value): Value;
 };
 
 function floatDecoder(weight: Value, bias: Value): Decoder {
   return {
     logits: (g, u) => linear(g, u, { weight, bias }),
-    pooled: (g, positions) => unary(g, 'Relu', add(g, pooledLogits(g, positions, weight), bias)),
+    pooled: (g, documents) => unary(g, 'Relu', add(g, pooledLogits(g, documents, weight), bias)),
   };
 }
 
@@ -96,8 +96,7 @@ function integerDecoder(matrices: MatrixLookup, name: string, bias: Value): Deco
   const matrix = matrices(name);
   return {
     logits: (g, u) => integerProducts(g, { matrices: () => matrix, parameters: () => bias }).dense(u, 'decoder'),
-    pooled: (g, positions) =>
-      forEachRow(g, [byDocument(g, positions)], (inner, [u]) => [integerHead(inner, u, { matrix, bias })])[0],
+    pooled: (g, documents) => forEachRow(g, [documents], (inner, [u]) => [integerHead(inner, u, { matrix, bias })])[0],
   };
 }
 
@@ -111,19 +110,18 @@ function logits(g: GraphBuilder, { u, batchShape }: Positions, decoder: Decoder)
 type WeightsForm = Extract<ExportForm, { form: 'weights' }> & { readonly decoder: Decoder };
 
 function weights(g: GraphBuilder, positions: Positions, { decoder, activation, prune }: WeightsForm): Value {
-  const z = decoder.pooled(g, { ...positions, u: withoutPadding(g, positions) }); // [B, V]
+  const z = decoder.pooled(g, withoutPadding(g, positions)); // [B, V]
   let w = multiply(g, z, anyToken(g, positions.mask));
   for (let k = activationCount(activation); k >= 0; k--) w = unary(g, 'Log', add(g, g.scalar(1), w));
   return appendPruning(g, w, prune);
 }
 
-/** Decoder inputs with padding replaced by the document's first token, on whichever side the padding is: [N, H]. */
+/** Decoder inputs with padding replaced by the document's first token, on whichever side the padding is: [B, T, H]. */
 function withoutPadding(g: GraphBuilder, positions: Positions): Value {
-  const { u, mask } = positions;
-  const hiddenSize = Number(u.shape[1]);
+  const { mask } = positions;
   const documents = byDocument(g, positions);
   const firstToken = g.node('ArgMax', [mask], { dtype: 'int64', shape: ['B', 1] }, { attributes: { axis: 1 } });
-  const row: readonly Dim[] = ['B', hiddenSize];
+  const row = ['B', documents.shape[2]];
   const first = g.node(
     'GatherND',
     [documents, firstToken],
@@ -131,8 +129,7 @@ function withoutPadding(g: GraphBuilder, positions: Positions): Value {
     { attributes: { batch_dims: 1 } },
   );
   const isToken = unsqueeze(g, cast(g, mask, 'bool'), [2]); // [B, T, 1]
-  const filled = g.node('Where', [isToken, documents, unsqueeze(g, first, [1])], documents);
-  return reshape(g, filled, { target: g.ints(-1, hiddenSize), shape: u.shape });
+  return g.node('Where', [isToken, documents, unsqueeze(g, first, [1])], documents);
 }
 
 /** Decoder inputs by document, [B, T, H]. */

@@ -140,8 +140,19 @@ describe('an ONNX file that is not what its settings say', () => {
   it('is refused where it is no ONNX file, or is not there', async () => {
     const folder = write(pooledOneHot(0, 1));
     writeFileSync(join(folder, 'model.onnx'), 'not a graph');
-    await expect(vectorOf(folder)).rejects.toMatchObject({ code: 'ENGINE' });
+    await expect(vectorOf(folder)).rejects.toMatchObject({ code: 'CHECKPOINT' });
     rmSync(join(folder, 'model.onnx'));
     await expect(vectorOf(folder)).rejects.toMatchObject({ code: 'CHECKPOINT' });
+  });
+
+  it('is given to no engine where it has weights outside of its folder', async () => {
+    const elsewhere = (location: string) =>
+      write((g, ids) => {
+        const values = g.constant('values', float([2]), { location, offset: 0, length: 8 });
+        return g.node('OneHot', [ids, g.ints(NUM_TERMS), values], float(['B', 'T', NUM_TERMS]));
+      });
+    writeFileSync(join(scratch, 'outside.bin'), new Uint8Array(8));
+    for (const location of ['../outside.bin', join(scratch, 'outside.bin')])
+      await expect(vectorOf(elsewhere(location))).rejects.toThrow('expected the name of a file beside it');
   });
 });

@@ -7,13 +7,15 @@ import { readFile, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { SparseVector } from '../../core/index.ts';
-import { CheckpointError, EngineError, messageOf } from '../../core/index.ts';
+import { CheckpointError, EngineError, messageOf, printable } from '../../core/index.ts';
 import type { ModelInterface, Tensor } from '../../graph/index.ts';
 import { Session } from '../../graph/index.ts';
-import { activate } from '../activation.ts';
-import type { RunnerOptions, TokenIds } from '../graph-runner.ts';
-import { prune } from '../prune.ts';
+import { documentWeights } from '../document-weights.ts';
+import type { RunnerOptions } from '../graph-runner.ts';
+import type { TokenIds } from '../padded-batch.ts';
+import { longest, paddedBatch } from '../padded-batch.ts';
 import type { OnnxSettings } from '../settings.ts';
+import { graphFiles } from './graph-files.ts';
 import type { PooledOutput } from './pool-output.ts';
 import { pooledRows } from './pool-output.ts';
 
@@ -46,6 +48,7 @@ export class OnnxEncoder {
   /** Loads the file that the settings name into the engine. */
   static async open(folder: string, rules: OnnxRules, options: RunnerOptions = {}): Promise<OnnxEncoder> {
     const path = join(folder, rules.file);
+    await graphFiles(path); // the engine is given no file that names others outside of its folder
     const bytes = await readModel(path);
     const session = await Session.start();
     try {
@@ -112,17 +115,10 @@ export class OnnxEncoder {
     return pooledRows(batch, pooled).map((row) => this.#vector(row));
   }
 
-  /** Active terms of one row, activated unless the file did, and pruned. */
+  /** A row as the vector of its document; weights that the file gives are activated already. */
   #vector(row: Float32Array): SparseVector {
-    const { activation, droppedTerms, output, prune: rule } = this.#rules;
-    const terms: number[] = [];
-    const weights: number[] = [];
-    for (let j = 0; j < row.length; j++) {
-      if (!(row[j] > 0) || droppedTerms.has(j)) continue;
-      terms.push(j);
-      weights.push(output.form === 'weights' ? row[j] : activate(row[j], activation));
-    }
-    return prune({ terms: Uint32Array.from(terms), weights: Float32Array.from(weights) }, rule);
+    const { activation, output, ...rules } = this.#rules;
+    return documentWeights(row, { ...rules, activation: output.form === 'weights' ? undefined : activation });
   }
 }
 
@@ -154,7 +150,7 @@ function checkInputs(path: string, { inputs }: ModelInterface): InputName[] {
   const known = inputs.filter(isInput);
   const others = inputs.filter((name) => !isInput(name));
   if (others.length === 0 && known.includes('input_ids')) return known;
-  const problem = others.length > 0 ? `has the input ${others.join(', ')}` : 'has no input input_ids';
+  const problem = others.length > 0 ? printable(`has the input ${others.join(', ')}`) : 'has no input input_ids';
   throw new CheckpointError(`${path}: ${problem}; expected input_ids and perhaps attention_mask, token_type_ids`, {
     hint: 'export the encoder with these inputs, as transformers and sentence-transformers name them',
   });
@@ -168,29 +164,18 @@ function checkOutput(path: string, { outputs }: ModelInterface, { output }: Onnx
   const name = output.name ?? (outputs.length === 1 ? outputs[0] : undefined);
   if (name !== undefined && outputs.includes(name)) return name;
   const wanted = output.name === undefined ? 'one output' : `the output ${output.name}`;
-  throw new CheckpointError(`${path}: expected ${wanted}, found ${outputs.join(', ')}`, {
+  throw new CheckpointError(`${path}: expected ${wanted}, found ${printable(outputs.join(', '))}`, {
     hint: 'name the output that holds the term logits or weights in lzero.json',
   });
 }
 
 /** The batch, padded to its longest document. */
 function feedsOf(batch: readonly TokenIds[], inputs: readonly InputName[]): Record<string, Tensor> {
-  const numTokens = longest(batch);
-  const dims = [batch.length, numTokens];
-  const size = batch.length * numTokens;
-  const ids = new BigInt64Array(size);
-  const mask = new BigInt64Array(size);
-  batch.forEach((document, row) => {
-    const begin = row * numTokens;
-    document.forEach((id, i) => {
-      ids[begin + i] = BigInt(id);
-    });
-    mask.fill(1n, begin, begin + document.length);
-  });
-  const all = { input_ids: ids, attention_mask: mask, token_type_ids: new BigInt64Array(size) };
+  const { dims, ids, mask } = paddedBatch(batch);
+  const all = {
+    input_ids: BigInt64Array.from(ids, BigInt),
+    attention_mask: BigInt64Array.from(mask, BigInt),
+    token_type_ids: new BigInt64Array(ids.length),
+  };
   return Object.fromEntries(inputs.map((name) => [name, { dtype: 'int64', dims, data: all[name] }]));
-}
-
-function longest(batch: readonly TokenIds[]): number {
-  return Math.max(...batch.map((ids) => ids.length));
 }

@@ -1,4 +1,5 @@
 /** A ValueInfoProto: the name and shape of a graph's input or output. Knows nothing of files. */
+import { quoted } from '../../core/index.ts';
 import type { Dim } from '../../graph/index.ts';
 import { decodeVarint, isWholeVarint, WIRE } from './wire-format.ts';
 
@@ -39,7 +40,7 @@ export function parseValueInfo(bytes: Uint8Array, fail: Fail): OnnxValue {
         for (const dim of only(fields(shape), DIM)) dims.push(dimOf(fields(dim)));
   }
   if (name === '') throw fail(0, 'a value without a name');
-  if (dims.length > MAX_DIMS) throw fail(0, `${name} has ${dims.length} dimensions`);
+  if (dims.length > MAX_DIMS) throw fail(0, `${quoted(name)} has ${dims.length} dimensions`);
   return { name, shape: dims };
 }
 

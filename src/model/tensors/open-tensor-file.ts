@@ -1,7 +1,7 @@
 /** Finds the file of weights in a checkpoint's folder and opens it, whichever of the known formats it has. */
 import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CheckpointError, messageOf } from '../../core/index.ts';
+import { CheckpointError, messageOf, printable } from '../../core/index.ts';
 import { openSafetensors } from './safetensors.ts';
 import type { TensorFile } from './tensor-file.ts';
 import { openTorchFile } from './torch-file.ts';
@@ -61,5 +61,5 @@ async function followLinks(folder: string, name: string): Promise<string> {
 function listing(names: readonly string[]): string {
   if (names.length === 0) return 'it is empty';
   const rest = names.length - MAX_NAMES;
-  return `there are ${names.slice(0, MAX_NAMES).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  return `there are ${printable(names.slice(0, MAX_NAMES).join(', '))}${rest > 0 ? ` and ${rest} more` : ''}`;
 }

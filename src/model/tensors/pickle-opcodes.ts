@@ -3,10 +3,10 @@
  * there. All others are refused by name. The formats are described in Python's Lib/pickletools.py:
  * https://github.com/python/cpython/blob/v3.13.0/Lib/pickletools.py
  */
+import { quoted } from '../../core/index.ts';
 import type { PickleMachine } from './pickle-machine.ts';
 import { PICKLE_LIMITS } from './pickle-machine.ts';
 import { kindOf, PickleCallable, type PickleRun, PickleTuple, type PickleValue } from './pickle-values.ts';
-import { quoted } from './weights-file.ts';
 
 /** What a pickle may name, and what its persistent ids stand for. */
 export type PickleWorld = {

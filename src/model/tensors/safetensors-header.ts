@@ -6,7 +6,16 @@
  *     │ u64 N    │ N bytes: {"name":{dtype,shape,data_offsets}…}  │ tensors, back to back, no holes  │
  *     └──────────┴───────────────────────────────────────────────┴──────────────────────────────────┘
  */
-import { type CheckpointError, hasRepeatedKeys, isJsonObject, type JsonObject, parseJson } from '../../core/index.ts';
+import {
+  type CheckpointError,
+  hasRepeatedKeys,
+  isJsonObject,
+  type JsonObject,
+  parseJson,
+  printable,
+  quoted,
+  shownJson,
+} from '../../core/index.ts';
 import { DTYPE_BITS, type Dtype, isDtype, numValues } from './dtype.ts';
 import type { Place, StoredTensor } from './tensor-file.ts';
 import { checkpointError, tensorLabel } from './weights-file.ts';
@@ -96,7 +105,7 @@ function checkMetadata(path: string, raw: unknown): Record<string, string> {
   if (!isJsonObject(raw)) throw checkpointError(path, `${METADATA_KEY} is not an object of strings`);
   const pairs = Object.entries(raw).map(([key, value]): [string, string] => {
     if (typeof value !== 'string')
-      throw checkpointError(path, `${METADATA_KEY}.${key} is ${typeof value}, expected a string`);
+      throw checkpointError(path, `${METADATA_KEY}: ${quoted(key)} is ${shownJson(value)}, expected a string`);
     return [key, value];
   });
   return Object.fromEntries(pairs);
@@ -105,16 +114,16 @@ function checkMetadata(path: string, raw: unknown): Record<string, string> {
 function checkEntry(raw: unknown, fail: (problem: string) => CheckpointError): TensorEntry {
   if (!isJsonObject(raw)) throw fail('expected {dtype, shape, data_offsets}');
   const { dtype, shape, data_offsets: offsets } = raw;
-  if (!isDtype(dtype)) throw fail(`unknown dtype ${JSON.stringify(dtype)}`);
+  if (!isDtype(dtype)) throw fail(`unknown dtype ${shownJson(dtype)}`);
   if (!isSizes(shape)) throw fail('shape is not a list of non-negative integers');
   if (!isSizes(offsets) || offsets.length !== 2) throw fail('data_offsets is not a pair of non-negative integers');
   const [begin, end] = offsets;
   if (begin > end) throw fail(`data_offsets [${begin}, ${end}] run backwards`);
   const numBits = numValues(shape) * DTYPE_BITS[dtype];
-  if (!Number.isSafeInteger(numBits)) throw fail(`shape [${shape}] is too large`);
+  if (!Number.isSafeInteger(numBits)) throw fail(printable(`a shape that is too large: [${shape}]`));
   if (numBits !== (end - begin) * 8)
     throw fail(
-      `shape [${shape}] of ${dtype} needs ${numBits / 8} bytes, data_offsets [${begin}, ${end}] hold ${end - begin}`,
+      `${dtype} ${printable(`[${shape}]`)} needs ${numBits / 8} bytes, data_offsets [${begin}, ${end}] hold ${end - begin}`,
     );
   return { dtype, shape, begin, end };
 }

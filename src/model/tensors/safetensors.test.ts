@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fc, test } from '@fast-check/vitest';
 import { afterAll, describe, expect, it } from 'vitest';
-import { CheckpointError, LzeroError, OutputError, ShapeError } from '../../core/index.ts';
+import { CheckpointError, LzeroError, messageOf, OutputError, ShapeError } from '../../core/index.ts';
 import { ReusedMemory } from './reused-memory.ts';
 import { openSafetensors } from './safetensors.ts';
 import { type TensorToWrite, writeSafetensors } from './safetensors-writer.ts';
@@ -92,7 +92,7 @@ describe('reading safetensors', () => {
     ['a header that is no object', rawFile('[1]'), /does not start with "\{"/],
     ['a header that is not JSON', rawFile('{"a":NaN}'), /not JSON/],
     ['a header that is not UTF-8', rawFile('{"a":1}').fill(0xff, 10, 11), /not UTF-8/],
-    ['metadata that is not text', rawFile({ __metadata__: { a: 1 } }), /__metadata__\.a is number/],
+    ['metadata that is not text', rawFile({ __metadata__: { a: 1 } }), /__metadata__: "a" is 1, expected a string/],
     ['an entry without fields', rawFile({ a: [] }), /tensor "a": expected \{dtype/],
     ['an unknown type', rawFile({ a: { dtype: 'F17', shape: [], data_offsets: [0, 0] } }), /unknown dtype "F17"/],
     ['a type of the prototype', rawFile({ a: { dtype: 'toString', shape: [] } }), /unknown dtype "toString"/],
@@ -240,6 +240,27 @@ describe('writing safetensors', () => {
 
   it('names the file when its folder is missing', async () => {
     await expect(writeSafetensors(join(folder, 'no', 'x.safetensors'), [])).rejects.toThrow(OutputError);
+  });
+});
+
+describe('what a hostile header holds', () => {
+  const long = `\u001b[31m${'x'.repeat(100_000)}`;
+  const entry = f32([3], 0, 12);
+  const deep = `{"a":{"dtype":${'['.repeat(20_000)}${']'.repeat(20_000)},"shape":[3],"data_offsets":[0,12]}}`;
+  it.each([
+    ['a name', { [long]: { ...entry, dtype: 'F17' } }],
+    ['a type', { a: { ...entry, dtype: long } }],
+    ['a type that is no text', deep],
+    ['a shape that does not fit', { a: { ...entry, shape: new Array(50_000).fill(1) } }],
+    ['a shape that is too large', { a: { ...entry, shape: new Array(50_000).fill(2 ** 40) } }],
+    ['a key of the metadata', { __metadata__: { [long]: 1 }, a: entry }],
+    ['what is no JSON', `{${long}`],
+  ])('%s, is named in a short message without control characters', async (_, header) => {
+    writeFileSync(path, rawFile(header, 12));
+    const error = await openSafetensors(path).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(CheckpointError);
+    expect(messageOf(error).length).toBeLessThan(2000);
+    expect(messageOf(error)).not.toMatch(/\p{Cc}/u);
   });
 });
 

@@ -7,6 +7,7 @@ import {
   LEGACY_START,
   orderedDict,
   storage,
+  type TensorToDescribe,
   tensor,
   torchLegacy,
   torchZip,
@@ -86,6 +87,15 @@ describe.each(formats)('a file of torch.save, %s', (_, write) => {
         dict: [
           ['model', orderedDict([['a', a]])],
           ['lr', 0.1],
+        ],
+      }),
+    ],
+    [
+      '{"state_dict": …} beside a tensor of the training',
+      (a: Python): Python => ({
+        dict: [
+          ['best_loss', tensor({ numValues: 6, shape: [1] })],
+          ['state_dict', orderedDict([['a', a]])],
         ],
       }),
     ],
@@ -242,6 +252,32 @@ describe.each(formats)('a file of torch.save, %s', (_, write) => {
     });
     const object = onlyA({ numValues: offset + count, offset, shape, strides: moved });
     expect(await readA(write(object, values))).toEqual(expected);
+  });
+});
+
+describe('a file that stands for more than it holds', () => {
+  const views = (count: number, described: Partial<TensorToDescribe>) =>
+    orderedDict(
+      Array.from({ length: count }, (_, i) => [`t${i}`, tensor({ numValues: 6, shape: [6], ...described })] as const),
+    );
+  const mib = Buffer.alloc(2 ** 20);
+  const large = { numValues: 2 ** 18, shape: [2 ** 9, 2 ** 9] };
+  it.each([
+    ['views that repeat one value', torchZip(views(20, { shape: [2 ** 20], strides: [0] }), { 0: six })],
+    ['views of the same values', torchZip(views(80, large), { 0: mib })],
+    ['turned views of the same values', torchZip(views(80, { ...large, strides: [1, 2 ** 9] }), { 0: mib })],
+    [
+      'views of two values far apart',
+      torchZip(views(80, { ...large, shape: [2], strides: [2 ** 18 - 1] }), { 0: mib }),
+    ],
+    ['views in an older file', torchLegacy(views(80, large), [['0', 2 ** 18, mib]])],
+  ])('is refused before anything is read: %s', async (_, bytes) => {
+    await expectRefusal(bytes, /a file of \d+ bytes whose tensors have 8388\d{4}, the limit is 67108864/);
+  });
+
+  it('is read where it stays small, or shares a few', async () => {
+    expect((await readAll(torchZip(views(15, { shape: [2 ** 20], strides: [0] }), { 0: six }))).size).toBe(15);
+    expect((await readAll(torchZip(views(60, large), { 0: mib }))).size).toBe(60);
   });
 });
 

@@ -2,17 +2,17 @@
  * Reads tensors out of pytorch_model.bin, by position and one at a time where the file allows it. The two formats are
  * torch-zip.ts and torch-legacy.ts; the object inside is a pickle, which pickle.ts reads without running it.
  */
-import { assert, CheckpointError } from '../../core/index.ts';
+import { assert, CheckpointError, quoted } from '../../core/index.ts';
 import { numValues } from './dtype.ts';
 import { type ByteReading, readFloats } from './float-values.ts';
 import type { ReusedMemory } from './reused-memory.ts';
 import type { Place, StoredTensor, TensorFile } from './tensor-file.ts';
-import { readContent, type StoredBytes, type TorchArchive } from './torch-archive.ts';
+import { readContent, refuseGrowth, type StoredBytes, type TorchArchive } from './torch-archive.ts';
 import { readTorchLegacy } from './torch-legacy.ts';
 import { namedTensors } from './torch-state.ts';
 import { gather, isRowByRow, spanOf, type TorchTensor, valueBytes } from './torch-tensor.ts';
 import { readTorchZip } from './torch-zip.ts';
-import { namedTensor, openWeights, quoted, type ReadOptions, type WeightsFile } from './weights-file.ts';
+import { namedTensor, openWeights, type ReadOptions, type WeightsFile } from './weights-file.ts';
 
 /** A tensor of the file: what everybody may know, and how it is read. */
 type TensorOfTorch = StoredTensor & { readonly view: TorchTensor; readonly storage: StoredBytes };
@@ -24,14 +24,16 @@ class TorchFile implements TensorFile {
   readonly tensors: ReadonlyMap<string, TensorOfTorch>;
   readonly #file: WeightsFile;
   readonly #isBigEndian: boolean;
-  /** The storage that was inflated last: its other tensors are likely to be asked for next. */
-  #inflated: { readonly storage: StoredBytes; readonly content: ArrayBuffer } | undefined;
+  /** Storages of several tensors. Each is inflated once, in whatever order its tensors are asked for. */
+  readonly #shared: ReadonlySet<StoredBytes>;
+  readonly #inflated = new Map<StoredBytes, ArrayBuffer>();
 
   constructor(file: WeightsFile, archive: TorchArchive) {
     this.path = file.path;
     this.#file = file;
     this.#isBigEndian = archive.isBigEndian;
-    this.tensors = tensorsOf(file.path, archive);
+    this.tensors = tensorsOf(file, archive);
+    this.#shared = sharedStorages(this.tensors.values());
   }
 
   async readFloat32(name: string, memory?: ReusedMemory): Promise<Float32Array<ArrayBuffer>> {
@@ -45,7 +47,7 @@ class TorchFile implements TensorFile {
   }
 
   async close(): Promise<void> {
-    this.#inflated = undefined;
+    this.#inflated.clear();
     await this.#file.close();
   }
 
@@ -69,9 +71,8 @@ class TorchFile implements TensorFile {
   }
 
   async #inflate(key: string, storage: StoredBytes): Promise<ArrayBuffer> {
-    if (this.#inflated?.storage === storage) return this.#inflated.content;
-    const content = await readContent(this.#file, key, storage);
-    this.#inflated = { storage, content };
+    const content = this.#inflated.get(storage) ?? (await readContent(this.#file, key, storage));
+    if (this.#shared.has(storage)) this.#inflated.set(storage, content);
     return content;
   }
 }
@@ -97,9 +98,10 @@ async function readArchive(file: WeightsFile): Promise<TorchArchive> {
   });
 }
 
-function tensorsOf(path: string, { object, storages, isBigEndian }: TorchArchive): Map<string, TensorOfTorch> {
+function tensorsOf(file: WeightsFile, { object, storages, isBigEndian }: TorchArchive): Map<string, TensorOfTorch> {
   const tensors = new Map<string, TensorOfTorch>();
-  for (const [name, view] of namedTensors(path, object)) {
+  let totalBytes = 0;
+  for (const [name, view] of namedTensors(file.path, object)) {
     const storage = storages.get(view.storage.key);
     assert(storage !== undefined, `the storage ${view.storage.key} was not looked for`); // by checkStorages
     const { dtype, shape } = view;
@@ -108,8 +110,17 @@ function tensorsOf(path: string, { object, storages, isBigEndian }: TorchArchive
     const within = placeOf(view, numValues(shape));
     const place = isAsWanted ? { offset: storage.place.offset + within.offset, length: within.length } : undefined;
     tensors.set(name, { dtype, shape, place, view, storage });
+    totalBytes += Math.max(within.length, spanOf(view) * valueBytes(dtype)); // a view with holes is read with them
   }
+  refuseGrowth(file, 'tensors', totalBytes);
   return tensors;
+}
+
+function sharedStorages(tensors: Iterable<TensorOfTorch>): Set<StoredBytes> {
+  const seen = new Set<StoredBytes>();
+  const shared = new Set<StoredBytes>();
+  for (const { storage } of tensors) (seen.has(storage) ? shared : seen).add(storage);
+  return shared;
 }
 
 /** Bytes of so many values from a tensor's first one on, counted from the start of its storage. */

@@ -3,6 +3,7 @@
  * Python's own definitions:
  * https://github.com/pytorch/pytorch/blob/v2.5.0/torch/_utils.py and torch/serialization.py beside it
  */
+import { quoted } from '../../core/index.ts';
 import type { Dtype } from './dtype.ts';
 import type { PickleWorld } from './pickle-opcodes.ts';
 import {
@@ -15,7 +16,6 @@ import {
   type PickleValue,
 } from './pickle-values.ts';
 import { makeTensor, TorchStorage, TorchTensor } from './torch-tensor.ts';
-import { quoted } from './weights-file.ts';
 
 /** A type of values: torch.float32, or the class of a storage of such values. */
 class TorchType implements PickledObject {

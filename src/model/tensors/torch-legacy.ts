@@ -5,13 +5,14 @@
  *
  * Values are little-endian, whatever the system.
  */
+import { quoted } from '../../core/index.ts';
 import { type Unpickled, unpickle } from './pickle.ts';
 import type { PickleWorld } from './pickle-opcodes.ts';
 import { kindOf, type PickleValue } from './pickle-values.ts';
 import { checkStorages, MAX_PICKLE_BYTES, type StoredBytes, type TorchArchive } from './torch-archive.ts';
 import { PLAIN_WORLD, torchWorld } from './torch-globals.ts';
 import type { TorchStorage } from './torch-tensor.ts';
-import { checkpointError, quoted, type WeightsFile } from './weights-file.ts';
+import { checkpointError, type WeightsFile } from './weights-file.ts';
 
 const MAGIC_NUMBER = 0x1950a86a20f9469cfc6cn;
 const VERSION = 1001;
@@ -36,7 +37,7 @@ export async function readTorchLegacy(file: WeightsFile): Promise<TorchArchive> 
     keys: keyList(file.path, keys),
     wanted,
   });
-  checkStorages(file.path, wanted, storages);
+  checkStorages(file, wanted, storages);
   if (end < file.sizeBytes)
     throw checkpointError(file.path, `the last storage ends at byte ${end}, but the file has ${file.sizeBytes}`);
   return { object, storages, isBigEndian: false };

@@ -1,3 +1,4 @@
+import { truncateSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { pickle } from '../../../test/lib/make-pickle.ts';
 import { orderedDict, tensor, torchZip } from '../../../test/lib/make-torch.ts';
@@ -74,7 +75,7 @@ describe('a zip archive of torch.save', () => {
         {},
         { files: [{ name: 'archive/data/0', text: bomb, sizeBytes: 100e9, isWide: true }] },
       ),
-      /would become 100000000000, more than 100 times as many/,
+      /whose storages have 100000000000, the limit is 67108864/,
     ],
     [
       'a deflated storage with a wrong checksum',
@@ -100,6 +101,30 @@ describe('a zip archive of torch.save', () => {
     const bytes = torchZip(Buffer.alloc(33 * 1024 * 1024), { 0: six }, { isDeflated: true });
     expect(bytes.length).toBeLessThan(100_000);
     await expect(readAll(bytes)).rejects.toThrow(/data\.pkl at byte \d+ has 34603008 bytes, the limit is/);
+  });
+
+  it('is refused with many deflated storages of which each is small', async () => {
+    const text = Buffer.alloc(2 ** 22);
+    const keys = Array.from({ length: 20 }, (_, i) => String(i));
+    const object = orderedDict(
+      keys.map((key) => [`t${key}`, tensor({ key, numValues: 2 ** 20, shape: [1] })] as const),
+    );
+    const bytes = torchZip(object, Object.fromEntries(keys.map((key) => [key, text])), { isDeflated: true });
+    expect(bytes.length).toBeLessThan(200_000);
+    await expectRefusal(bytes, /whose storages have 83886080, the limit is 67108864/);
+  });
+
+  it('inflates a storage of several tensors once, in whatever order they are asked for', async () => {
+    const object = orderedDict(
+      ['0', '1', '0', '1'].map((key, i) => [`t${i}`, tensor({ key, numValues: 6, shape: [2], offset: i })] as const),
+    );
+    await withFile(torchZip(object, { 0: six, 1: six }, { isDeflated: true }), async (file) => {
+      await file.readFloat32('t0');
+      await file.readFloat32('t1');
+      truncateSync(path); // what was inflated needs the file no more
+      expect(Array.from(await file.readFloat32('t2'))).toEqual([3, 4]);
+      expect(Array.from(await file.readFloat32('t3'))).toEqual([4, 5]);
+    });
   });
 
   it('is refused where entries share their bytes', async () => {

@@ -7,7 +7,7 @@
  *
  * Checksums of what is not packed are not compared: torch itself may leave them out, and safetensors has none.
  */
-import { CheckpointError } from '../../core/index.ts';
+import { CheckpointError, quoted } from '../../core/index.ts';
 import { findZipContent, readZipDirectory, type ZipEntry, type ZipSource } from '../../download/index.ts';
 import { unpickle } from './pickle.ts';
 import type { PickleValue } from './pickle-values.ts';
@@ -21,7 +21,7 @@ import {
 } from './torch-archive.ts';
 import { MAX_STORAGES, torchWorld } from './torch-globals.ts';
 import type { TorchStorage } from './torch-tensor.ts';
-import { checkpointError, quoted, type WeightsFile } from './weights-file.ts';
+import { checkpointError, type WeightsFile } from './weights-file.ts';
 
 /** Entries besides the storages: version, byteorder and the like. */
 const MAX_OTHER_ENTRIES = 100;
@@ -41,7 +41,7 @@ export async function readTorchZip(file: WeightsFile): Promise<TorchArchive> {
   const storages = new Map<string, StoredBytes>();
   for (const [name, stored] of files)
     if (name.startsWith(STORAGE_FOLDER)) storages.set(name.slice(STORAGE_FOLDER.length), stored);
-  checkStorages(file.path, wanted, storages);
+  checkStorages(file, wanted, storages);
   return { object, storages, isBigEndian };
 }
 

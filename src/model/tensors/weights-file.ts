@@ -5,7 +5,7 @@
  * checking for NaN then costs almost no time of its own.
  */
 import { type FileHandle, open } from 'node:fs/promises';
-import { CheckpointError, messageOf } from '../../core/index.ts';
+import { CheckpointError, messageOf, quoted } from '../../core/index.ts';
 import { ReusedMemory } from './reused-memory.ts';
 import type { Place } from './tensor-file.ts';
 
@@ -42,11 +42,6 @@ export function checkpointError(path: string, problem: string, cause?: unknown):
 /** A tensor's name for a message, cut where a hostile file would flood the terminal. */
 export function tensorLabel(name: string): string {
   return `tensor ${quoted(name)}`;
-}
-
-/** A text from a file for a message: in quotes, without control characters, cut to 200. */
-export function quoted(text: string): string {
-  return JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
 }
 
 /** What a file says of one tensor; one that it does not have is an error. */

@@ -1,7 +1,16 @@
 /** A tiny model folder without faults, and ways to break one thing about a copy of it. */
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { openSafetensors, writeSafetensors } from '../../../src/model/index.ts';
+import { expect } from 'vitest';
+import {
+  type CheckId,
+  type CheckOptions,
+  type CheckReport,
+  type CheckResult,
+  checkModel,
+  openSafetensors,
+  writeSafetensors,
+} from '../../../src/model/index.ts';
 import { goldenFolder } from '../model/fixtures.ts';
 import { tokenizerJson } from '../text/fixtures.ts';
 
@@ -53,6 +62,47 @@ export function writeSoundModel(folder: string, golden = 'tied'): void {
     model_max_length: golden === 'untied' ? 48 : 128,
   });
 }
+
+/** The same without a network, for what is about words: no engine is started. */
+export function writeSoundWords(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  const { activation: _a, encodeLength: _e, ...settings } = SETTINGS;
+  writeJson(folder, 'lzero.json', { ...settings, kind: 'bow' });
+  writeJson(folder, 'idf.json', idfTable());
+  writeFileSync(join(folder, 'vocab.txt'), `${TOKENS.join('\n')}\n`);
+  writeJson(folder, 'tokenizer.json', tokenizerJson(TOKENS));
+  writeJson(folder, 'tokenizer_config.json', TOKENIZER_CONFIG);
+}
+
+/** One result of a report, and whether anything in it changes scores. */
+export type Found = CheckResult & Pick<CheckReport, 'changesScores'>;
+
+/** Checks a model on the kit's own texts and gives one check of the report. */
+export async function checkFor(id: CheckId, folder: string, options: CheckOptions = {}): Promise<Found> {
+  const { checks, changesScores } = await checkModel(folder, options);
+  const result = checks.find((check) => check.id === id);
+  if (result === undefined) throw new Error(`no check ${id} in ${JSON.stringify(checks)}`);
+  return { changesScores, ...result };
+}
+
+/** What a found difference that moves scores looks like. */
+export const CHANGES = {
+  changesScores: true,
+  verdict: 'differs',
+  fix: expect.stringMatching(/./),
+  effect: {
+    largestChange: expect.toSatisfy((x: number) => x > 1e-3),
+    meanChange: expect.toSatisfy((x: number) => x > 0),
+    numPairs: 14 * 14,
+    numChangedScores: expect.toSatisfy((n: number) => n > 0),
+    numQueries: 14,
+    numChangedTopTens: expect.any(Number),
+  },
+};
+/** What something that cannot be used looks like. */
+export const BROKEN = { changesScores: true, verdict: 'broken', fix: expect.stringMatching(/./) };
+/** What is in order looks like this. */
+export const OK = { changesScores: false, verdict: 'ok' };
 
 /** Writes a JSON file of a folder, and the folders on the way. */
 export function writeJson(folder: string, name: string, value: unknown): void {

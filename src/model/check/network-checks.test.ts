@@ -1,0 +1,241 @@
+/** The kit on models with a network: settings, weights, decoder, sizes and lengths. */
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  BROKEN,
+  CHANGES,
+  changeJson,
+  checkFor,
+  OK,
+  putNaN,
+  remove,
+  rewriteWeights,
+  TOKENS,
+  writeJson,
+  writeSoundModel,
+} from '../../../test/golden/check/fixtures.ts';
+import { encodeAll } from '../../../test/golden/model/fixtures.ts';
+import { tokenizerJson } from '../../../test/golden/text/fixtures.ts';
+import { InterruptedError } from '../../core/index.ts';
+import { loadModel } from '../model.ts';
+import { type CheckOptions, checkModel } from './check-model.ts';
+import type { CheckId } from './report.ts';
+import { TRICKY_PAIRS } from './tricky-texts.ts';
+
+let root: string;
+let folder: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'lzero-check-'));
+  folder = join(root, 'model');
+  writeSoundModel(folder);
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+const found = (id: CheckId, options?: CheckOptions) => checkFor(id, folder, options);
+
+describe('tokenizer drift that only a network sees is found', () => {
+  it('between the ids of tokenizer.json and vocab.txt', async () => {
+    const swapped = TOKENS.map((token) => ({ river: 'queen', queen: 'river' })[token] ?? token);
+    writeFileSync(join(folder, 'vocab.txt'), `${swapped.join('\n')}\n`);
+    const words = expect.stringContaining('2 ids stand for other tokens');
+    expect(await found('tokenizer-files')).toMatchObject({ ...CHANGES, found: expect.arrayContaining([words]) });
+  });
+
+  it('against BERT: Chinese', async () => {
+    const normalizer = { type: 'BertNormalizer', strip_accents: true, lowercase: true, handle_chinese_chars: false };
+    writeJson(folder, 'tokenizer.json', { ...tokenizerJson(TOKENS), normalizer });
+    remove(folder, 'vocab.txt', 'tokenizer_config.json');
+    const texts = expect.stringMatching(/^\d+ of 28 texts are cut differently; the first: "/);
+    const words = expect.stringContaining('handle_chinese_chars is false');
+    expect(await found('tokenizer-reference')).toMatchObject({ ...CHANGES, found: [words, texts] });
+  });
+
+  it('in the id that config.json gives [CLS]', async () => {
+    changeJson(folder, 'config.json', { cls_token_id: TOKENS.indexOf('water') });
+    expect(await found('special-tokens')).toMatchObject({
+      ...CHANGES,
+      found: [
+        `config.json: cls_token_id gives [CLS] the id ${TOKENS.indexOf('water')}, the vocabulary ${TOKENS.indexOf('[CLS]')}`,
+      ],
+    });
+  });
+});
+
+describe('the border of pruning', () => {
+  const TEXT = 'The QUEEN wrote a Letter On PAPER, and the king read it by night.';
+
+  /** Puts the threshold on a weight that some query asks for, or beside it. */
+  async function prune(shift: number): Promise<void> {
+    const model = await loadModel(folder);
+    const [{ vector }] = await encodeAll(model, [TEXT]);
+    await model.close();
+    const asked = new Set(TRICKY_PAIRS.flatMap(({ query }) => Array.from(model.encodeQuery(query).vector.terms)));
+    const at = vector.terms.findIndex((term) => asked.has(term));
+    changeJson(folder, 'lzero.json', { prune: { rule: 'threshold', threshold: vector.weights[at] + shift } });
+  }
+
+  it('is found where a weight lies exactly on it', async () => {
+    await prune(0);
+    expect(await found('pruning-border')).toMatchObject({
+      changesScores: true,
+      verdict: 'differs',
+      found: [expect.stringContaining('have a weight exactly on the border')],
+      effect: { numChangedScores: expect.toSatisfy((n: number) => n > 0) },
+    });
+  });
+
+  it('is no matter where none does', async () => {
+    await prune(1e-4);
+    expect(await found('pruning-border')).toMatchObject(OK);
+  });
+});
+
+describe('the activation', () => {
+  const pooling = (activation: string, strategy = 'max') =>
+    writeJson(folder, '1_SpladePooling/config.json', { pooling_strategy: strategy, activation_function: activation });
+
+  it('of SpladePooling must be that of lzero.json', async () => {
+    pooling('log1p_relu');
+    const words = '1_SpladePooling/config.json says l0, the model is read with relu';
+    expect(await found('activation')).toMatchObject({ ...CHANGES, found: [words] });
+    pooling('relu');
+    expect(await found('activation')).toMatchObject(OK);
+  });
+
+  it.each([
+    ['relu', 'sum'],
+    ['softplus', 'max'],
+  ])('%s with pooling %s is nothing that lzero has', async (activation, strategy) => {
+    pooling(activation, strategy);
+    expect(await found('activation')).toMatchObject(BROKEN);
+  });
+
+  it('of a doc model of opensearch-project is in no file: both kinds are compared, unless one is chosen', async () => {
+    remove(folder, 'lzero.json', 'tokenizer_config.json');
+    expect(await found('activation')).toMatchObject(CHANGES);
+    expect(await found('activation', { checkpoint: { activation: 'l0' } })).toMatchObject(OK);
+  });
+});
+
+describe('the decoder', () => {
+  it('that differs from the embeddings, although config.json ties them, is found', async () => {
+    rmSync(folder, { recursive: true });
+    writeSoundModel(folder, 'untied');
+    await rewriteWeights(folder, (name) => name !== 'cls.predictions.bias');
+    changeJson(folder, 'config.json', { tie_word_embeddings: true });
+    const words = expect.stringContaining('the file has another one');
+    expect(await found('decoder')).toMatchObject({ ...CHANGES, found: [words] });
+  });
+
+  it('with two biases that differ is found', async () => {
+    rmSync(folder, { recursive: true });
+    writeSoundModel(folder, 'untied');
+    const words = expect.stringContaining('cls.predictions.decoder.bias and cls.predictions.bias are not the same');
+    expect(await found('decoder')).toMatchObject({ ...CHANGES, found: [words] });
+  });
+
+  it('that config.json asks for and nobody saved is broken', async () => {
+    changeJson(folder, 'config.json', { tie_word_embeddings: false });
+    expect(await found('decoder')).toMatchObject(BROKEN);
+  });
+
+  it('that is missing with the whole head is broken', async () => {
+    await rewriteWeights(folder, (name) => !name.startsWith('cls.'));
+    const result = await found('decoder');
+    expect(result).toMatchObject({ ...BROKEN, fix: expect.stringContaining('--head tied') });
+  });
+});
+
+describe('the weights', () => {
+  it('with NaN are broken, and each tensor is named', async () => {
+    await putNaN(folder, 'cls.predictions.bias', 'bert.embeddings.LayerNorm.weight');
+    const { found: words, ...result } = await found('weights');
+    expect(result).toMatchObject(BROKEN);
+    expect(words.join()).toMatch(/cls\.predictions\.bias.*NaN/);
+    expect(words.join()).toMatch(/embeddings\.LayerNorm\.weight.*NaN/);
+  });
+
+  it('of nothing but zeros are broken', async () => {
+    const empty = 'cls.predictions.transform.dense.weight';
+    await rewriteWeights(
+      folder,
+      () => true,
+      (name, values) => (name === empty ? new Float32Array(values.length) : values),
+    );
+    expect(await found('weights')).toMatchObject({ ...BROKEN, found: [expect.stringContaining('holds only zeros')] });
+  });
+
+  it('cut short are broken, and the rest of the folder is checked all the same', async () => {
+    truncateSync(join(folder, 'model.safetensors'), 50_000);
+    expect(await found('weights')).toMatchObject({ ...BROKEN, found: [expect.stringContaining('truncated')] });
+    expect(await found('tokenizer-files')).toMatchObject({ verdict: 'ok' });
+    expect(await found('model')).toMatchObject(BROKEN);
+  });
+
+  it('of settings that cannot be read are checked all the same', async () => {
+    changeJson(folder, 'lzero.json', { activation: 'gelu' });
+    const { checks } = await checkModel(folder);
+    expect(
+      ['model', 'weights', 'tokenizer-reference'].map((id) => checks.find((one) => one.id === id)?.verdict),
+    ).toEqual(['broken', 'ok', 'ok']);
+  });
+
+  it('are not read on once the caller has stopped', async () => {
+    const controller = new AbortController();
+    changeJson(folder, 'lzero.json', { activation: 'gelu' }); // so that nothing is encoded before
+    const onProgress = (numDone: number) => {
+      if (numDone === 9) controller.abort(); // the next check but one reads weights
+    };
+    await expect(checkModel(folder, { signal: controller.signal, onProgress })).rejects.toThrow(InterruptedError);
+  });
+});
+
+describe('sizes', () => {
+  it('of the vocabulary must fit the network', async () => {
+    const tokens = [...TOKENS, 'extra', 'tokens'];
+    writeJson(folder, 'tokenizer.json', tokenizerJson(tokens));
+    remove(folder, 'vocab.txt', 'tokenizer_config.json');
+    const words = 'the tokenizer has 279 tokens, the network rows for 277';
+    expect(await found('sizes')).toMatchObject({ ...BROKEN, found: [words] });
+  });
+
+  it('in config.json must be those of the tensors', async () => {
+    changeJson(folder, 'config.json', { max_position_embeddings: 256 });
+    expect(await found('sizes')).toMatchObject({ ...BROKEN, found: [expect.stringContaining('is 512, config.json')] });
+  });
+
+  it('of a document must fit the positions', async () => {
+    changeJson(folder, 'lzero.json', { encodeLength: 1000 });
+    expect(await found('sizes')).toMatchObject({ ...BROKEN, found: [expect.stringContaining('512 positions')] });
+  });
+});
+
+describe('lengths', () => {
+  it('that differ are found in every file that states one', async () => {
+    changeJson(folder, 'tokenizer_config.json', { model_max_length: 20 });
+    writeJson(folder, 'sentence_bert_config.json', { max_seq_length: 21 });
+    changeJson(folder, 'tokenizer.json', { truncation: { max_length: 22, strategy: 'LongestFirst' } });
+    const words = (what: string) =>
+      expect.stringMatching(`^${what}, the model is read with 128: of 14 texts \\d+ are cut there, 0 here`);
+    expect(await found('max-length')).toMatchObject({
+      ...CHANGES,
+      found: [
+        words('tokenizer_config.json: model_max_length is 20'),
+        words('sentence_bert_config.json: max_seq_length is 21'),
+        words('tokenizer.json: truncation.max_length is 22'),
+      ],
+    });
+  });
+
+  it('that cut none of the texts differ without an effect, and change no scores', async () => {
+    changeJson(folder, 'tokenizer_config.json', { model_max_length: 512 });
+    changeJson(folder, 'lzero.json', { encodeLength: 511 });
+    expect(await found('max-length')).toMatchObject({
+      changesScores: false,
+      verdict: 'differs',
+      effect: { largestChange: 0, numChangedScores: 0, numChangedTopTens: 0 },
+    });
+  });
+});

@@ -1,0 +1,80 @@
+/**
+ * What a model is called by an index: sha256 over all that decides its vectors. Which vectors those are, and what they
+ * are used for, others know.
+ */
+import { createHash, type Hash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { CheckpointError, messageOf } from '../core/index.ts';
+import { Checkpoint } from './checkpoint.ts';
+import type { Precision } from './int8/precision.ts';
+import { quantisedTensors } from './int8/quantised-tensors.ts';
+import { graphFiles } from './layouts/network-in.ts';
+import { type ModelFolder, networkFile } from './model-folder.ts';
+import type { ModelSettings } from './settings.ts';
+
+/**
+ * sha256 over settings, network, tokenizer, query weights and the network's weights, at the precision that it is run with.
+ * In int8 the codes count and not the file that they come from: a folder of codes is the model that its source is at int8.
+ */
+export async function modelIdentity(model: ModelFolder, precision: Precision): Promise<string> {
+  const hash = createHash('sha256');
+  const { settings, config, idf, tokenizerFiles } = model;
+  const isCodes = settings.kind === 'bert' && precision === 'int8';
+  const decisive = decisiveSettings(settings);
+  hash.update(JSON.stringify([isCodes ? ['int8', sorted(decisive)] : decisive, config, tokenizerFiles]));
+  hash.update(bytesOf(idf.values));
+  if (isCodes) await hashCodes(hash, model.encoderFolder);
+  else for (const path of await networkFiles(model)) await hashFile(hash, path);
+  return hash.digest('hex');
+}
+
+/** Names decide nothing, nor does how queries are made, which is not the document's business. */
+function decisiveSettings(settings: ModelSettings): Readonly<Record<string, unknown>> {
+  const { name: _name, source: _source, ...named } = settings;
+  if (named.kind === 'bow') return named;
+  const { queries: _queries, ...network } = named;
+  if (network.kind === 'onnx') return network;
+  const { precision: _precision, ...floats } = network;
+  return floats;
+}
+
+/** By name: files of different layouts say the same things in different orders. */
+function sorted(settings: Readonly<Record<string, unknown>>): [string, unknown][] {
+  return Object.entries(settings).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+async function networkFiles(model: ModelFolder): Promise<readonly string[]> {
+  const path = await networkFile(model);
+  if (path === undefined) return [];
+  return model.settings.kind === 'onnx' ? await graphFiles(path) : [path];
+}
+
+async function hashCodes(hash: Hash, folder: string): Promise<void> {
+  const checkpoint = await Checkpoint.open(folder);
+  try {
+    for await (const { name, dtype, shape, values } of quantisedTensors(checkpoint)) {
+      hash.update(JSON.stringify([name, dtype, shape]));
+      hash.update(bytesOf(values));
+    }
+  } finally {
+    await checkpoint.close();
+  }
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Float32Array | Int8Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** Node's default of 64 KiB takes longer. */
+const HASH_CHUNK_BYTES = 2 ** 20;
+
+async function hashFile(hash: Hash, path: string): Promise<void> {
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: HASH_CHUNK_BYTES })) hash.update(chunk);
+  } catch (cause) {
+    throw new CheckpointError(`cannot read ${path}: ${messageOf(cause)}`, {
+      hint: 'the folder is not whole: fetch or save the model again',
+      cause,
+    });
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * How the weights of a checkpoint get into a model folder: copied as they are, written anew as floats, or as 8-bit codes.
+ * What else a folder holds is import.ts's.
+ */
+
+import type { Checkpoint } from './checkpoint.ts';
+import { copyContent } from './folder-output.ts';
+import type { Precision } from './int8/precision.ts';
+import { quantisedTensors } from './int8/quantised-tensors.ts';
+import { distilBertName } from './tensor-names.ts';
+import type { TensorToWrite, WritableDtype } from './tensors/safetensors-writer.ts';
+import { writeSafetensors } from './tensors/safetensors-writer.ts';
+
+/** In which form they are in the end: that of the source, floats, or codes. */
+export type WeightsForm = 'copied' | 'floats' | 'codes';
+
+/** What is to be different from the source. */
+export type WeightChanges = {
+  /** Tensors that the source does not have, or has in another way. */
+  readonly added: readonly TensorToWrite[];
+  /** Type of floats; as in the source if not given. */
+  readonly dtype?: WritableDtype | undefined;
+  /** The arithmetic that they are for: codes for int8, floats for fp32; as in the source if not given. */
+  readonly precision?: Precision | undefined;
+};
+
+/** Writes the file. A safetensors file of which nothing changes is copied, to the byte. */
+export async function writeWeights(path: string, checkpoint: Checkpoint, changes: WeightChanges): Promise<WeightsForm> {
+  const form = formOf(checkpoint, changes);
+  if (form === 'copied') {
+    await copyContent(checkpoint.weightsPath, path);
+    return form;
+  }
+  const source = form === 'codes' ? quantisedTensors(checkpoint) : floatTensors(checkpoint, changes.dtype);
+  await writeSafetensors(path, await withAdded(source, changes.added), { format: 'pt' });
+  return form;
+}
+
+function formOf(checkpoint: Checkpoint, { added, dtype, precision }: WeightChanges): WeightsForm {
+  if (precision === 'int8') return 'codes';
+  const isOther = added.length > 0 || dtype !== undefined || checkpoint.weightsFormat !== 'safetensors';
+  return isOther || (precision === 'fp32' && hasCodes(checkpoint)) ? 'floats' : 'copied';
+}
+
+function hasCodes(checkpoint: Checkpoint): boolean {
+  return checkpoint.usedNames.some((name) => checkpoint.entry(name).dtype === 'I8');
+}
+
+const SOURCE_DTYPES: readonly string[] = ['F32', 'F16', 'BF16'] satisfies WritableDtype[];
+
+/** Under the names of BertForMaskedLM, or for DistilBERT under its own: others can load them beside config.json. */
+async function* floatTensors(checkpoint: Checkpoint, dtype: WritableDtype | undefined): AsyncGenerator<TensorToWrite> {
+  const isDistilBert = checkpoint.config.numTypes === 0;
+  for (const name of checkpoint.usedNames) {
+    const entry = checkpoint.entry(name);
+    const own = isWritable(entry.dtype) ? entry.dtype : 'F32';
+    const values = await checkpoint.read(name);
+    yield { name: isDistilBert ? distilBertName(name) : name, dtype: dtype ?? own, shape: entry.shape, values };
+  }
+}
+
+function isWritable(dtype: string): dtype is WritableDtype {
+  return SOURCE_DTYPES.includes(dtype);
+}
+
+async function withAdded(
+  tensors: AsyncIterable<TensorToWrite>,
+  added: readonly TensorToWrite[],
+): Promise<TensorToWrite[]> {
+  const replaced = new Set(added.map(({ name }) => name));
+  const all = [...added];
+  for await (const tensor of tensors) if (!replaced.has(tensor.name)) all.push(tensor);
+  return all;
+}
