@@ -4,21 +4,25 @@
  *
  *     npx tsx bench/fuzz.ts [--minutes 10] [--seed 1] [--only NAME] [--case NUMBER] [--memory 1024]
  *
- * The cases run in a process of their own, which is watched: a crash, a case that does not end within ten seconds, or
- * more than --memory MB is a failure, like an error of another kind or a case of more than three seconds. A failure is
- * printed with what it takes to run it again: --seed, --only and --case. The process keeps its heap to 512 MB.
+ * The cases run in a process of their own, which is watched: an end before all is done, whoever caused it, a case that
+ * does not end within ten seconds, or at any time more than --memory MB is a failure, like an error of another kind, an
+ * error that repeats a file, or a case of more than three seconds. A failure is printed with what it takes to run it
+ * again: --seed, --only and --case. The process keeps its heap to 512 MB.
  */
-import { fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { FuzzMessage, FuzzTask, TargetTally } from './lib/fuzz-process.ts';
+import type { TargetTally } from './lib/fuzz-process.ts';
 import { circumstances, describe } from './lib/machine.ts';
+import { type WatchOptions, watchProcess } from './lib/watch-process.ts';
 
-const SILENCE_MS = 10_000;
-const HEAP_MB = 512;
 const PROCESS = resolve(import.meta.dirname, 'lib/fuzz-process.ts');
+const WATCH: WatchOptions = {
+  execArgv: [...process.execArgv, '--max-old-space-size=512'],
+  silenceMs: 10_000,
+  startMs: 60_000,
+};
 
 const { values } = parseArgs({
   options: {
@@ -29,36 +33,6 @@ const { values } = parseArgs({
     memory: { type: 'string', default: '1024' },
   },
 });
-
-/** Runs the cases in a process and watches it; gives the tallies and what went wrong. */
-function watch(task: FuzzTask): Promise<{ tallies: readonly TargetTally[]; failures: readonly string[] }> {
-  return new Promise((done, failed) => {
-    const child = fork(PROCESS, [JSON.stringify(task)], {
-      execArgv: [...process.execArgv, `--max-old-space-size=${HEAP_MB}`],
-    });
-    const failures: string[] = [];
-    let tallies: readonly TargetTally[] = [];
-    let now = 'the start';
-    const giveUp = (): void => {
-      failures.push(`${now}: no sign of life for ${SILENCE_MS / 1000} s`);
-      child.kill('SIGKILL');
-    };
-    let alarm = setTimeout(giveUp, 6 * SILENCE_MS); // the first start compiles
-    child.on('message', (message: FuzzMessage) => {
-      clearTimeout(alarm);
-      alarm = setTimeout(giveUp, SILENCE_MS);
-      if (message.kind === 'running') now = message.what;
-      else if (message.kind === 'failure') failures.push(message.what);
-      else tallies = message.tallies;
-    });
-    child.on('error', failed);
-    child.on('exit', (code, signal) => {
-      clearTimeout(alarm);
-      if (code !== 0 && signal !== 'SIGKILL') failures.push(`near ${now}: the process ended with ${code ?? signal}`);
-      done({ tallies, failures });
-    });
-  });
-}
 
 function printTallies(tallies: readonly TargetTally[]): void {
   const total = { numCases: 0, ms: 0 };
@@ -83,14 +57,15 @@ async function main(): Promise<void> {
   console.log(`${describe(await circumstances())}\nseed ${values.seed}, ${values.minutes} minutes`);
   const folder = mkdtempSync(join(tmpdir(), 'lzero-fuzz-'));
   try {
-    const { tallies, failures } = await watch({
+    const task = {
       folder,
       seed: Number(values.seed),
       endsInMs: 60_000 * Number(values.minutes),
       only: values.only,
       number: values.case === undefined ? undefined : Number(values.case),
       maxMemoryBytes: Number(values.memory) * 2 ** 20,
-    });
+    };
+    const { tallies, failures } = await watchProcess(PROCESS, task, WATCH);
     printTallies(tallies);
     for (const failure of failures) console.log(`FAILED ${failure}`);
     console.log(failures.length === 0 ? 'no failure' : `${failures.length} failures`);

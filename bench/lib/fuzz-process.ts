@@ -1,6 +1,7 @@
 /** The process behind bench/fuzz.ts: runs cases by turns over all targets until its time is up, and says how it goes. */
 import { type CaseResult, runCase } from '../../test/fuzz/run-case.ts';
-import { type FuzzTarget, fuzzTargets } from '../../test/fuzz/targets.ts';
+import type { FuzzTarget } from '../../test/fuzz/target.ts';
+import { fuzzTargets } from '../../test/fuzz/targets.ts';
 
 /** What to do. */
 export type FuzzTask = {
@@ -43,6 +44,16 @@ if (targets.length === 0) throw new Error(`no target is called ${task.only}`);
 const tallies = targets.map(({ name }): TargetTally => ({ name, numCases: 0, numValues: 0, ms: 0, slowestMs: 0 }));
 const numFailures = new Map<FuzzTarget, number>();
 
+let peakBytes = 0;
+
+/** What the last case did to the most memory that the process ever had, which tells also of what was given back since. */
+function memoryProblem(): string | undefined {
+  const before = peakBytes;
+  peakBytes = process.resourceUsage().maxRSS * 1024;
+  const isTooMuch = peakBytes > before && peakBytes > task.maxMemoryBytes;
+  return isTooMuch ? `the process had ${peakBytes} bytes` : undefined;
+}
+
 async function runOne(target: FuzzTarget, tally: TargetTally, number: number): Promise<void> {
   const again = `--seed ${task.seed} --only '${target.name}' --case ${number}`;
   const result: CaseResult = await runCase(target, task.seed, number);
@@ -50,8 +61,7 @@ async function runOne(target: FuzzTarget, tally: TargetTally, number: number): P
   tally.ms += result.ms;
   tally.numValues += result.outcome === 'value' ? 1 : 0;
   tally.slowestMs = Math.max(tally.slowestMs, result.ms);
-  const { rss } = process.memoryUsage();
-  const problem = result.problem ?? (rss > task.maxMemoryBytes ? `the process has ${rss} bytes` : undefined);
+  const problem = result.problem ?? memoryProblem();
   if (!problem) return;
   numFailures.set(target, (numFailures.get(target) ?? 0) + 1);
   tell({ kind: 'failure', what: `${again}: ${problem}` });

@@ -1,6 +1,6 @@
 /** One case of fuzzing: the parser gets a damaged input and must give a value or an error of ours, soon. */
 import { LzeroError, messageOf, Random } from '../../src/core/index.ts';
-import type { FuzzTarget } from './targets.ts';
+import type { FuzzTarget } from './target.ts';
 
 /** How a case ended. */
 export type CaseResult = {
@@ -12,6 +12,9 @@ export type CaseResult = {
 
 /** A case may take this long: a hundred times of what most do, on a machine that does other things too. */
 export const MAX_CASE_MS = 3000;
+
+/** An error says what is wrong: it does not repeat a file, and gives no orders to a terminal. */
+const MAX_WORDS = 4000;
 
 /** The damaged input of a case: the same for the same seed and number. */
 export function caseInput(target: FuzzTarget, seed: number, number: number): Buffer {
@@ -35,5 +38,8 @@ export async function runCase(target: FuzzTarget, seed: number, number: number):
 function errorProblem(error: unknown): string | undefined {
   if (error === undefined) return undefined;
   if (!(error instanceof LzeroError)) return `threw ${error instanceof Error ? error.stack : messageOf(error)}`;
-  return error.code && error.message ? undefined : 'threw an error without code or message';
+  if (!error.code || !error.message) return 'threw an error without code or message';
+  const words = `${error.message}${error.hint ?? ''}`;
+  if (words.length > MAX_WORDS) return `threw an error of ${words.length} characters: ${words.slice(0, 200)}`;
+  return /\p{Cc}/u.test(words) ? `threw an error with control characters: ${JSON.stringify(words)}` : undefined;
 }
