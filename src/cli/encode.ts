@@ -54,7 +54,8 @@ export function encodeCommand(context: CliContext): Command {
   return withExamples(command, {
     'lzero encode corpus.jsonl -o vectors.jsonl --model ./my-model': 'encode; run again after a kill to resume',
     'lzero encode ./scifact -o v.jsonl --model ./splade --encode-length 256': 'a BEIR folder, a bare checkpoint',
-    'lzero encode corpus.jsonl -o v.jsonl --model ./my-model --precision int8': 'faster, nearly the same vectors',
+    'lzero encode corpus.jsonl -o v.jsonl --model ./my-model --precision int8':
+      '8-bit integers: other vectors, nearly the same',
     'lzero encode docs.tsv --shard 1/2 -o part1.jsonl': 'the first of two shards',
   });
 }
@@ -90,7 +91,13 @@ async function encode(context: CliContext, input: string, options: EncodeCommand
 
 /** Begins anew each time. */
 function standardOutput({ stdout }: CliContext): LineSink {
-  return { numLines: 0, numMarked: 0, lastLine: undefined, write: (line) => stdout.writeLine(line) };
+  return {
+    numLines: 0,
+    numMarked: 0,
+    lastLine: undefined,
+    write: (line) => stdout.writeLine(line),
+    writeAll: (lines) => stdout.writeAll(lines),
+  };
 }
 
 type Job = { readonly inputs: readonly string[]; readonly identity: JobIdentity };
@@ -108,7 +115,6 @@ async function jobOf(input: string, options: EncodeCommandOptions, model: Model)
     format,
     shard: shard ? `${shard.part}/${shard.of}` : null,
     model: await model.identity(),
-    precision: model.precision,
   };
   return { inputs: file === undefined ? [] : [file], identity };
 }

@@ -8,6 +8,7 @@ import { type CreateIndexOptions, createIndex, type Index, openIndex } from '../
 import { fusedSystem, indexSystem, openRunFile, rememberQueries, type System } from '../eval/index.ts';
 import { exists } from '../files/index.ts';
 import { loadModel, type Model, type Precision, readModelName, resolveModel } from '../model/index.ts';
+import { warnIfUnfinished } from './build-note.ts';
 import type { CliContext } from './context.ts';
 import { runIndexJob } from './index-job.ts';
 import { packageVersion } from './program.ts';
@@ -87,7 +88,11 @@ function readParts(text: string): WeightedName[] {
 /** Opens the system that a name stands for. */
 export async function openSystem(name: string, where: SystemContext): Promise<OpenSystem> {
   const { kind, rest } = readName(name);
-  if (kind === 'index') return await indexedSystem(name, await openIndex(rest), where.queryModel);
+  if (kind === 'index') {
+    const index = await openIndex(rest);
+    warnIfUnfinished(where.context.logger, index);
+    return await indexedSystem(name, index, where.queryModel);
+  }
   if (kind === 'siamese') return await siameseSystem(name, rest, where);
   if (kind === 'run') return { system: await openRunFile(rest, { name }), close: async () => {} };
   if (kind !== 'built') return await fused(name, { method: kind, parts: readParts(rest) }, where);
@@ -153,8 +158,8 @@ async function siameseSystem(name: string, model: string, where: SystemContext):
 /** Builds the index of a collection, or takes the one that an earlier call has built. */
 async function builtSystem(name: string, where: SystemContext, model: Model | undefined): Promise<OpenSystem> {
   const { collection, folder } = where;
-  const kind = model ? [await model.identity(), ...(model.precision === 'fp32' ? [] : [model.precision])] : ['words'];
-  const identity = [packageVersion(), ...kind, await collection.documentsFingerprint()];
+  const kind = model ? await model.identity() : 'words';
+  const identity = [packageVersion(), kind, await collection.documentsFingerprint()];
   const hash = createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 16);
   const path = join(folder, `${collection.name.replace(/[^\w.-]+/g, '_')}-${hash}`);
   const index = await build(path, where, model ? { model } : { kind: 'bm25' });

@@ -62,7 +62,7 @@ describe('lzero explain', () => {
 
   it('knows documents that have no term of the query', async () => {
     const answer = await lzeroJson('explain', index, 'scratching', 'bike-chain-1');
-    expect(answer).toMatchObject({ score: 0, rank: null, explain: [], bm25: { score: 0 } });
+    expect(answer).toMatchObject({ score: 0, rank: null, explain: [], bm25: { score: 0, rank: null } });
     expect((await lzero('explain', index, 'scratching', 'bike-chain-1')).stdout).toContain('no term of the query');
   });
 
@@ -78,8 +78,37 @@ describe('lzero explain', () => {
     const vectors = scratch.writeLines('vectors.jsonl', [{ _id: 'x', vector: { cat: 1 } }]);
     await lzeroJson('index', '--vectors', vectors, '-o', scratch.path('vectors.index'));
     const answer = await lzeroJson('explain', scratch.path('vectors.index'), 'cat', 'x');
-    expect(answer.rank).toBe(1);
-    expect(answer).not.toHaveProperty('bm25');
+    expect([answer.rank, answer.bm25]).toEqual([1, null]);
+    expect((await lzero('explain', scratch.path('vectors.index'), 'cat', 'x')).stdout).toMatch(
+      /\nunder BM25: not known, the index keeps no texts .*--vectors/,
+    );
+  });
+
+  it('takes what search shows: the address of a page or of its part, or its id', async () => {
+    scratch.write(
+      'docs/setup.md',
+      `# Setup\n\n## First\n\n${'Some filler. '.repeat(60)}\n\n## Proxy\n\nSet the proxy.`,
+    );
+    const argv = ['--base-url', 'https://example.org/docs/', '--chunk', '64'];
+    await lzeroJson('index', scratch.path('docs'), '-o', scratch.path('docs.index'), ...argv);
+    const { stdout } = await lzero('search', scratch.path('docs.index'), 'proxy');
+    const [, url, id] = /^ {5}(\S+) {2}\[(\S+)\]$/m.exec(stdout) ?? [];
+    expect([url, id]).toEqual(['https://example.org/docs/setup.md#proxy', 'setup.md']);
+    const expected = await lzeroJson('explain', scratch.path('docs.index'), 'proxy', id);
+    expect(expected).toMatchObject({ id, rank: 1 });
+    for (const name of [url, 'https://example.org/docs/setup.md'])
+      expect(await lzeroJson('explain', scratch.path('docs.index'), 'proxy', name)).toEqual(expected);
+  });
+
+  it('refuses an address that several documents have, and names them', async () => {
+    const url = 'https://example.org/';
+    const twins = ['a', 'b'].map((_id) => ({ _id, text: 'cat', url }));
+    const folder = scratch.path('twins.index');
+    await lzeroJson('index', scratch.writeLines('twins.jsonl', twins), '-o', folder);
+    expect(await lzero('explain', folder, 'cat', url)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/2 documents of .* have the address https:\/\/example\.org\/\nhint: .*"a", "b"/),
+    });
   });
 
   it('refuses an unknown id with exit code 2', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatBytes, formatCount, formatDuration, formatRate } from './format.ts';
+import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from './format.ts';
 
 describe('numbers for people', () => {
   it.each([
@@ -23,6 +23,12 @@ describe('numbers for people', () => {
     [3599.7, '1h00m'],
     [7325, '2h02m'],
   ])('duration %d is %s', (seconds, text) => expect(formatDuration(seconds)).toBe(text));
+
+  it.each([
+    [0, '0 queries'],
+    [1, '1 query'],
+    [1234, '1,234 queries'],
+  ])('%d of a query is %s', (count, text) => expect(formatCounted(count, 'query', 'queries')).toBe(text));
 
   it.each([
     [0, '0 B'],

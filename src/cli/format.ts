@@ -5,6 +5,11 @@ export function formatCount(count: number): string {
   return count.toLocaleString('en-US');
 }
 
+/** A number of things: "1 document", "1,234 documents". */
+export function formatCounted(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
 /** Units a second: "27.3/s", "1,200/s"; slow work by the minute or the hour: "3.0/min". */
 export function formatRate(perSecond: number): string {
   if (perSecond === 0 || perSecond >= 1) return `${threeDigits(perSecond)}/s`;

@@ -1,16 +1,16 @@
 /**
- * What a build notes in the index it makes: of what, and whether it came to its end. By this the next call knows whether
- * to go on, to begin anew, or to keep its hands off.
+ * What a build is, and what becomes of an index that is in its way: by what an earlier build has noted there, the next
+ * call goes on, begins anew, or keeps its hands off.
  */
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { IndexFormatError, IndexStateError } from '../core/index.ts';
+import { IndexFormatError, IndexStateError, OutputError } from '../core/index.ts';
 import { fileIdentity, inputFile, isPageFolder } from '../data/index.ts';
-import type { Index } from '../engines/index.ts';
 import { exists } from '../files/index.ts';
 import type { Model } from '../model/index.ts';
 import type { FieldSchema } from '../search/index.ts';
 import type { UserState } from '../store/index.ts';
+import { type BuildIdentity, type BuildNote, noteOf } from './build-note.ts';
 import { withIndex } from './index-options.ts';
 import type { SourceOptions } from './index-source.ts';
 import { packageVersion } from './program.ts';
@@ -35,9 +35,6 @@ export type Build<Options extends BuildOptions = BuildOptions> = {
   readonly model: Model | undefined;
 };
 
-/** Settings by name, as they are committed. */
-export type BuildIdentity = Readonly<Record<string, UserState>>;
-
 /** What must be the same for a build to go on. `--skip-bad` may change: what is done is the same with it and without. */
 export async function buildIdentity({ input, options, model }: Build): Promise<BuildIdentity> {
   const { output, vectors, chunk, overlap, format, baseUrl, fields = {}, storeVectors = false } = options;
@@ -47,7 +44,6 @@ export async function buildIdentity({ input, options, model }: Build): Promise<B
     input: input === undefined ? null : await inputIdentity(input, output),
     vectors: vectors === undefined ? null : await inputIdentity(vectors, output),
     model: model ? await model.identity() : null,
-    precision: model ? model.precision : null,
     chunk: chunk ?? null,
     overlap: overlap ?? null,
     format: format ?? null,
@@ -71,17 +67,13 @@ async function inputIdentity(input: string, output: string): Promise<UserState> 
   return (await isPageFolder(input)) ? name : { name, sizeBytes, modifiedMs };
 }
 
-/** What is committed with the documents of a build. */
-export function buildStates(identity: BuildIdentity): { readonly unfinished: UserState; readonly finished: UserState } {
-  return { unfinished: { job: { ...identity }, finished: false }, finished: { job: { ...identity }, finished: true } };
-}
-
 /** What becomes of what is in the folder. */
 export type Verdict = 'create' | 'go-on' | 'replace';
 
 /** Looks at the folder of a build. IndexStateError where there is an index that is not to be touched. */
 export async function judgeFolder({ input, options }: Build, identity: BuildIdentity): Promise<Verdict> {
   const { output, force = false } = options;
+  await refuseFile(output);
   if (!(await exists(join(output, 'manifest.json')))) return 'create';
   const found = await lookInto(output).catch((error: unknown) => {
     if (force && error instanceof IndexFormatError) return undefined; // damaged: to be replaced
@@ -96,6 +88,17 @@ export async function judgeFolder({ input, options }: Build, identity: BuildIden
   throw inTheWay(output, { isUnfinished: !found.finished, changed: changed ?? [] });
 }
 
+async function refuseFile(output: string): Promise<void> {
+  const isFile = await stat(output).then(
+    (found) => !found.isDirectory(),
+    () => false, // not there, or not to be seen: what makes the folder says why
+  );
+  if (!isFile) return;
+  throw new OutputError(`${output} is a file; an index is a folder`, {
+    hint: 'name a folder that is not there yet, such as -o my.index',
+  });
+}
+
 /** Whether a replacement that an earlier call has left is one of the same, and can be gone on with. */
 export async function isSameBuild(folder: string, identity: BuildIdentity): Promise<boolean> {
   if (!(await exists(join(folder, 'manifest.json')))) return false;
@@ -108,10 +111,7 @@ export async function isSameBuild(folder: string, identity: BuildIdentity): Prom
   }
 }
 
-type FoundBuild = {
-  /** What was built; undefined where it was not `lzero index` that made the index. */
-  readonly job: BuildIdentity | undefined;
-  readonly finished: boolean;
+type FoundBuild = BuildNote & {
   readonly numDocs: number;
   /** Made, and nothing ever written to it: who made it was killed. */
   readonly isBlank: boolean;
@@ -121,17 +121,8 @@ async function lookInto(folder: string): Promise<FoundBuild> {
   return await withIndex(folder, { mode: 'lean' }, async (index) => {
     const { numDocs, store } = await index.stats();
     const isLogged = (await readdir(folder)).some((name) => name.startsWith('log-'));
-    return { ...noteOf(index), numDocs, isBlank: store.generation === 1 && !isLogged };
+    return { ...noteOf(index.userState), numDocs, isBlank: store.generation === 1 && !isLogged };
   });
-}
-
-function noteOf({ userState }: Index): Pick<FoundBuild, 'job' | 'finished'> {
-  if (!isObject(userState) || !isObject(userState.job)) return { job: undefined, finished: true };
-  return { job: userState.job, finished: userState.finished === true };
-}
-
-function isObject(value: UserState): value is { [name: string]: UserState } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function changedSettings(before: BuildIdentity, now: BuildIdentity): string[] {

@@ -197,6 +197,15 @@ describe('lzero index, where something is in the way', () => {
     expect([readFileSync(page, 'utf8'), existsSync(manifest)]).toEqual(['a web site', true]);
   });
 
+  it.each([[], ['--force']])('does not touch a file that has the name (%j)', async (...force) => {
+    const file = scratch.write('my.index', 'mine');
+    expect(await lzero('index', corpus, '-o', index, ...force)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/my\.index is a file; an index is a folder\nhint: name a folder/),
+    });
+    expect(readFileSync(file, 'utf8')).toBe('mine');
+  });
+
   it('leaves no trace in a folder that is not empty', async () => {
     scratch.write('my.index/notes.doc', 'mine');
     expect((await lzero('index', corpus, '-o', index)).stderr).toContain('is not empty: there is notes.doc');
@@ -225,7 +234,7 @@ describe('lzero index, where something is in the way', () => {
 
 describe('lzero index, interrupted', () => {
   /** More than two groups that are encoded together. */
-  const NUM_DOCS = 1300;
+  const NUM_DOCS = 1100;
   const words = ['ocean', 'moon', 'tide', 'bread', 'yeast', 'chain'];
   const documentOf = (i: number) => ({ _id: `d${i}`, text: `${words[i % 6]} ${words[(i * 5 + 1) % 6]} number ${i}` });
 
@@ -251,11 +260,22 @@ describe('lzero index, interrupted', () => {
       );
       const stopped = await lzeroUntil(stopAfter(2), 'index', corpus, '-o', index, ...argv, '--quiet');
       expect(stopped).toMatchObject({ exitCode: 130, stderr: expect.stringContaining('run the same command again') });
-      const before = (await lzeroJson('stats', index)).numDocs;
+      const { numDocs: before, unfinished } = await lzeroJson('stats', index);
+      expect([unfinished, (await lzeroJson('verify', index)).unfinished]).toEqual([true, true]);
+      for (const asked of [['stats'], ['verify'], ['search', 'ocean'], ['explain', 'ocean', 'd0']])
+        expect(await lzero(asked[0], index, ...asked.slice(1))).toMatchObject({
+          exitCode: 0,
+          stderr: expect.stringMatching(/is unfinished: .*\n.*run the same `lzero index` command again/),
+        });
       expect(before).toBeGreaterThan(0);
       expect(before).toBeLessThan(NUM_DOCS);
       const again = await lzeroJson('index', corpus, '-o', index, ...argv);
       expect(again).toMatchObject({ documents: NUM_DOCS, added: NUM_DOCS - before });
+      expect([await lzeroJson('stats', index), await lzeroJson('verify', index)]).toMatchObject([
+        { unfinished: false },
+        { unfinished: false },
+      ]);
+      expect((await lzero('search', index, 'ocean')).stderr).not.toContain('unfinished');
       const whole = scratch.path('whole.index');
       await lzeroJson('index', corpus, '-o', whole, ...argv);
       for (const query of ['ocean tide', 'bread number 7', 'moon'])
@@ -411,7 +431,9 @@ describe('lzero index, of pages', () => {
   it('shows title, address and the passage that was found', async () => {
     await run('--base-url', 'https://example.org/');
     const { stdout } = await lzero('search', index, 'zebras');
-    expect(stdout).toMatch(/1\. \d+\.\d{3} {2}Using\n {5}https:\/\/example\.org\/guide\/use\.html\n {5}.*zebras/);
+    expect(stdout).toMatch(
+      /1\. \d+\.\d{3} {2}Using\n {5}https:\/\/example\.org\/guide\/use\.html {2}\[guide\/use\.html\]\n {5}.*zebras/,
+    );
   });
 
   it('refuses to bring an index up to date with other settings', async () => {

@@ -4,17 +4,10 @@ import { InterruptedError, UsageError } from '../core/index.ts';
 import { countLines, isPageFolder } from '../data/index.ts';
 import { type CreateIndexOptions, createIndex, type Index, openIndex } from '../engines/index.ts';
 import { beginReplacement } from '../store/index.ts';
+import { type BuildIdentity, buildStates } from './build-note.ts';
 import type { CliContext } from './context.ts';
-import { formatCount } from './format.ts';
-import {
-  type Build,
-  type BuildIdentity,
-  type BuildOptions,
-  buildIdentity,
-  buildStates,
-  isSameBuild,
-  judgeFolder,
-} from './index-build.ts';
+import { formatCounted } from './format.ts';
+import { type Build, type BuildOptions, buildIdentity, isSameBuild, judgeFolder } from './index-build.ts';
 import { type IndexJobSource, type IndexOutcome, reportIndexJob, runIndexJob } from './index-job.ts';
 import {
   addSourceOptions,
@@ -51,7 +44,9 @@ export function indexCommand(context: CliContext): Command {
   return withExamples(command, {
     'lzero index ./docs -o docs.index': 'a folder of pages; run again after changes: only those are encoded',
     'lzero index corpus.jsonl -o my.index --model ./my-model': 'documents; run again after a kill to go on',
-    'lzero index --vectors vectors.jsonl -o my.index --model ./my-model': 'what `lzero encode` wrote',
+    'lzero index corpus.jsonl --vectors vectors.jsonl -o my.index --model ./my-model':
+      'what `lzero encode` wrote, with the titles and texts of its input: snippets and ranks under BM25 need them',
+    'lzero index --vectors vectors.jsonl -o my.index --model ./my-model': 'vectors alone: hits are ids',
     'lzero index ./scifact -o bm25.index --bm25': 'the lexical baseline',
   });
 }
@@ -126,7 +121,7 @@ async function fill(context: CliContext, asked: IndexBuild, place: Place): Promi
     const reading = { index: opened, home: options.output, model, signal, skipKnown: !place.isNew };
     const source = await openSource(input, options, reading);
     const isPages = source.pages !== undefined;
-    if (!place.isNew && !isPages) logger.info(`going on after ${formatCount(numDocs)} documents that are done`);
+    if (!place.isNew && !isPages) logger.info(`going on after ${formatCounted(numDocs, 'document')} that are done`);
     const total = context.options.quiet ? undefined : await numDocuments(context, asked);
     const job = { index: opened, source, total, numDone: isPages ? 0 : numDocs, state, dropRemoved: true };
     return { job, outcome: await runIndexJob(context, job) };

@@ -3,7 +3,7 @@ import { InterruptedError } from '../core/index.ts';
 import type { AddReport, Index } from '../engines/index.ts';
 import type { UserState } from '../store/index.ts';
 import type { CliContext } from './context.ts';
-import { formatCount, formatDuration, formatRate } from './format.ts';
+import { formatCount, formatCounted, formatDuration, formatRate } from './format.ts';
 import type { IndexSource } from './index-source.ts';
 import { reportSkipped } from './skipped.ts';
 
@@ -82,7 +82,7 @@ export async function reportIndexJob(
   const { pages, report } = job.source;
   const rate = formatRate(numAdded / Math.max(seconds, 1e-3));
   const terms = numAdded > 0 ? `, ${(numTerms / numAdded).toFixed(1)} terms a document` : '';
-  logger.info(`indexed ${formatCount(numAdded)} documents in ${formatDuration(seconds)} (${rate})${terms}`);
+  logger.info(`indexed ${formatCounted(numAdded, 'document')} in ${formatDuration(seconds)} (${rate})${terms}`);
   if (pages)
     logger.info(
       `pages: ${formatCount(pages.numChanged)} new or changed, ${formatCount(pages.unchanged.length)} as they were` +

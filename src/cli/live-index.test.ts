@@ -126,6 +126,14 @@ describe('lzero delete', () => {
     expect([await ids('flour'), await ids('walrus'), await ids('oil')]).toEqual([[], [], ['chain']]);
   });
 
+  it('takes the address of a page for the page', async () => {
+    scratch.write('docs/a.md', '# Walrus\n\nA walrus.');
+    await lzeroJson('add', index, scratch.path('docs'), '--base-url', 'https://example.org/');
+    const address = 'https://example.org/a.md';
+    expect(await lzeroJson('delete', index, address, 'a.md')).toMatchObject({ deleted: ['a.md'], unknown: [] });
+    expect(await ids('walrus')).toEqual([]);
+  });
+
   it('deletes what a killed `add` has logged', async () => {
     const killed = await openIndex(index, { model: await loadModel() });
     await killed.add([{ id: 'p#0', page: 'p', chunk: 0, text: 'walrus' }]);
@@ -175,6 +183,8 @@ describe('lzero verify', () => {
   it('finds an index whole', async () => {
     expect(await lzeroJson('verify', index)).toMatchObject({ schemaVersion: 1, ok: true, numDocs: 2, faults: [] });
     expect((await lzero('verify', index)).stderr).toContain('is whole: 2 documents');
+    await lzeroJson('delete', index, 'bread');
+    expect((await lzero('verify', index)).stderr).toContain('is whole: 1 document, ');
   });
 
   it('names the file in which a byte was flipped, and ends with exit code 1', async () => {
@@ -190,6 +200,7 @@ describe('lzero verify', () => {
         expect.stringContaining(`${file}: `),
         expect.stringContaining('fault'),
       ]);
+      for (const line of stdout.trimEnd().split('\n')) expect(line.split(file)).toHaveLength(2); // named once
       writeFileSync(file, bytes);
     }
     expect((await lzero('verify', index)).exitCode).toBe(0);

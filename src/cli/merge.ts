@@ -1,7 +1,7 @@
 /** `lzero merge`: an index in as few segments as possible, without what was deleted. */
 import { Command } from 'commander';
 import type { CliContext } from './context.ts';
-import { formatBytes, formatCount } from './format.ts';
+import { formatBytes, formatCount, formatCounted } from './format.ts';
 import { withIndex } from './index-options.ts';
 import { withExamples } from './program.ts';
 
@@ -28,9 +28,9 @@ async function merge(context: CliContext, folder: string): Promise<void> {
         dropped: before.numDeleted - after.numDeleted,
       });
     logger.info(
-      `${formatCount(before.numSegments)} segments became ${formatCount(after.numSegments)}, ` +
+      `${formatCounted(before.numSegments, 'segment')} became ${formatCount(after.numSegments)}, ` +
         `${formatBytes(before.sizeBytes.total)} became ${formatBytes(after.sizeBytes.total)}, ` +
-        `${formatCount(before.numDeleted - after.numDeleted)} deleted documents were dropped`,
+        `${formatCounted(before.numDeleted - after.numDeleted, 'deleted document')} dropped`,
     );
   });
 }

@@ -126,6 +126,21 @@ describe('a pulled model', () => {
     expect(readFileSync(join(index, 'manifest.json'), 'utf8')).toContain(`"ocean/tiny@${commit}"`);
   });
 
+  it.each([
+    ['import', []],
+    ['quantize', []],
+    ['convert', ['--to', 'lzero']],
+    ['convert', ['--to', 'onnx']],
+  ])('is the source of what is made from it, by its name: model %s %j', async (verb, argv) => {
+    await lzero(['model', 'pull', 'ocean/tiny']);
+    const made = scratch.path('made');
+    const { exitCode } = await lzero(['model', verb, 'ocean/tiny', '-o', made, '--idf', 'none', ...argv]);
+    expect([exitCode, readFileSync(join(made, 'README.md'), 'utf8')]).toEqual([
+      0,
+      expect.stringContaining(`ocean/tiny@${commit}`),
+    ]);
+  });
+
   it('that was not pulled is not fetched: the error has the command', async () => {
     expect(await lzero(['query', 'tide', '--model', 'ocean/tiny@v2'])).toMatchObject({
       exitCode: 1,

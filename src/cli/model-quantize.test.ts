@@ -5,7 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommands } from '../../test/cli/fake-host.ts';
 import { golden, goldenFolder } from '../../test/golden/model/fixtures.ts';
 import { openLineOutput } from '../data/index.ts';
+import { addCommand } from './add.ts';
 import { encodeCommand } from './encode.ts';
+import { indexCommand } from './index-command.ts';
 import { modelCommand } from './model.ts';
 
 let folder: string;
@@ -69,9 +71,31 @@ describe('lzero encode --precision', () => {
     await leaveUnfinished(vectors, whole.split('\n').slice(0, 3));
     expect(await lzero('encode', input, '-o', vectors, ...SOURCE)).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(/error\[RESUME\].*precision[\s\S]*--restart/),
+      stderr: expect.stringMatching(/error\[RESUME\].*model[\s\S]*--restart/),
     });
     expect((await lzero('encode', input, '-o', vectors, ...int8)).exitCode).toBe(0);
     expect(readFileSync(vectors, 'utf8')).toBe(whole);
+  });
+});
+
+describe('an index of int8 vectors', () => {
+  const lzero = (...argv: string[]) => runCommands([modelCommand, indexCommand, addCommand], [...argv, '--quiet']);
+  const more = () => join(folder, 'more.jsonl');
+  const index = () => join(folder, 'index');
+  beforeEach(async () => {
+    writeFileSync(more(), `${JSON.stringify({ _id: 'more', text: 'a bird on the old bridge' })}\n`);
+    expect((await lzero('index', input, '-o', index(), ...SOURCE, '--precision', 'int8')).exitCode).toBe(0);
+  });
+
+  it('takes no vectors of fp32, and says which option it wants', async () => {
+    const refused = { exitCode: 1, stderr: expect.stringMatching(/read in another way[\s\S]*--precision/) };
+    expect(await lzero('add', index(), more(), '--idf', 'none')).toMatchObject(refused);
+    expect(await lzero('add', index(), more(), ...SOURCE)).toMatchObject(refused);
+    expect(await lzero('add', index(), more(), '--idf', 'none', '--precision', 'int8')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('takes those of the quantised folder', async () => {
+    await lzero('model', 'quantize', goldenFolder('tied'), '-o', output, '--idf', 'none');
+    expect(await lzero('add', index(), more(), '--model', output)).toMatchObject({ exitCode: 0 });
   });
 });

@@ -44,6 +44,11 @@ export class Output {
     await this.write(`${line}\n`);
   }
 
+  /** Writes many lines at once. */
+  async writeAll(lines: readonly string[]): Promise<void> {
+    if (lines.length > 0) await this.writeLine(lines.join('\n'));
+  }
+
   /** Writes one line of JSON: the fields, after the schema's version. */
   async writeJson(fields: Readonly<Record<string, unknown>>): Promise<void> {
     await this.writeLine(JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...fields }));

@@ -39,8 +39,8 @@ export class QueryModel {
   }
 
   /** Names all that its vectors depend on. */
-  async identity(): Promise<string> {
-    return `${await this.#model.identity()} ${this.#model.precision}`;
+  identity(): Promise<string> {
+    return this.#model.identity();
   }
 
   /** Refuses an index of another vocabulary. */

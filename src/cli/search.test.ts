@@ -60,7 +60,7 @@ describe('lzero search, of one query', () => {
     expect(id).toBe('     cat-1');
     expect(passage).toContain('sofa');
     expect(product).toMatch(/^ +7\.962 = 7\.962 × 1\.000 {2}scratching$/);
-    expect(stdout).toMatch(/\n1 hit in \d+\.\d ms\n$/);
+    expect(stdout).toMatch(/\n1 hit in \d+\.\d ms, with what was read from disk\n$/);
   });
 
   it('shows a passage with the words by which BM25 found a document', async () => {

@@ -4,11 +4,12 @@
  */
 import { Command, InvalidArgumentError } from 'commander';
 import { parseJson, UsageError } from '../core/index.ts';
-import { formatRun, readQueries, writeLines } from '../data/index.ts';
+import { formatRun, type LineSink, readQueries, writeLines } from '../data/index.ts';
 import type { EngineQuery, Index, IndexSearchOptions, SearchAnswer } from '../engines/index.ts';
 import { DEFAULT_K, type Filter } from '../search/index.ts';
+import { warnIfUnfinished } from './build-note.ts';
 import type { CliContext } from './context.ts';
-import { formatCount, formatDuration, formatRate } from './format.ts';
+import { formatCounted, formatDuration, formatRate } from './format.ts';
 import { parseFilter, refuseTogether, withIndex } from './index-options.ts';
 import { positiveInteger } from './model-options.ts';
 import { SCHEMA_VERSION } from './output.ts';
@@ -118,6 +119,7 @@ async function search(context: CliContext, folder: string, { text, options }: Se
   await withIndex(folder, { mode, workers }, (index) =>
     withQueryModel(name, {}, async (queryModel) => {
       queryModel?.requireFit(index);
+      warnIfUnfinished(context.logger, index);
       if (queries !== undefined) return await searchMany(context, index, { ...options, queries, encoder: queryModel });
       const query = text ?? { vector: vector ?? {} };
       const asked = queryModel && text !== undefined ? await encodeOne(context, queryModel, text) : asTyped(query);
@@ -175,16 +177,16 @@ async function searchMany(context: CliContext, index: Index, options: ManySearch
   const began = clock();
   const queries = readQueries(file, { skipBad, signal });
   const encoded = encoder ? encoder.encode(queries, { signal }) : queries;
-  const lines = linesOf(context, answerAll(context, index, { queries: encoded, options }), options);
-  if (path === '-') for await (const line of lines) await stdout.writeLine(line);
-  else
-    await writeLines({ path, inputs: [file], identity: { queries: file }, restart: true, force }, async (output) => {
-      for await (const line of lines) await output.write(line);
-    });
+  const answers = answerAll(context, index, { queries: encoded, options });
+  const job = async (output: Pick<LineSink, 'writeAll'>): Promise<void> => {
+    for await (const answer of answers) await output.writeAll(linesOf(context, answer, options));
+  };
+  if (path === '-') await job(stdout);
+  else await writeLines({ path, inputs: [file], identity: { queries: file }, restart: true, force }, job);
   const seconds = (clock() - began) / 1000;
   const { numRead } = queries.report;
   const rate = formatRate(numRead / Math.max(seconds, 1e-3));
-  logger.info(`answered ${formatCount(numRead)} queries in ${formatDuration(seconds)} (${rate})`);
+  logger.info(`answered ${formatCounted(numRead, 'query', 'queries')} in ${formatDuration(seconds)} (${rate})`);
   reportSkipped(logger, queries.report);
 }
 
@@ -195,16 +197,9 @@ type Answered = {
   readonly tookMs: number;
 };
 
-async function* linesOf(
-  { options: { json } }: CliContext,
-  answers: AsyncIterable<Answered>,
-  { tag }: ManySearch,
-): AsyncGenerator<string> {
-  for await (const { id, asked, answer, tookMs } of answers) {
-    const fields = { id, ...jsonAnswer(asked, answer, tookMs) };
-    if (json) yield JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...fields });
-    else yield* formatRun(id, answer.hits, tag);
-  }
+function linesOf({ options }: CliContext, { id, asked, answer, tookMs }: Answered, { tag }: ManySearch): string[] {
+  if (!options.json) return formatRun(id, answer.hits, tag);
+  return [JSON.stringify({ schemaVersion: SCHEMA_VERSION, id, ...jsonAnswer(asked, answer, tookMs) })];
 }
 
 /** Answers in the order of the queries, some of them on their way at once where there are threads. */

@@ -7,6 +7,7 @@ export type ShowOptions = {
   readonly colour: boolean;
   /** Show the products of each hit. */
   readonly explain: boolean;
+  /** What the search took, in an index that was opened for it: reading its lists is part of it. */
   readonly tookMs: number;
 };
 
@@ -20,7 +21,7 @@ export function showAnswer({ hits, terms }: SearchAnswer, options: ShowOptions):
     return asked === '' ? 'no hits: the query has no terms that the index knows\n' : `no hits for ${asked}\n`;
   }
   const show = hitPrinter(options);
-  const took = `${hits.length} ${hits.length === 1 ? 'hit' : 'hits'} in ${options.tookMs.toFixed(1)} ms\n`;
+  const took = `${hits.length} ${hits.length === 1 ? 'hit' : 'hits'} in ${options.tookMs.toFixed(1)} ms, with what was read from disk\n`;
   return `${hits.map(show).join('\n')}\n${took}`;
 }
 
@@ -30,7 +31,8 @@ function hitPrinter({ colour, explain }: ShowOptions): (hit: Hit) => string {
     const { rank, id, score, title = '', url, snippet } = hit;
     const heading = title === '' ? oneLine(id) : renderHighlights(title, rangesOf(snippet?.titleHighlights), style);
     const lines = [`${String(rank).padStart(3)}. ${score.toFixed(3)}  ${heading}`];
-    if (title !== '' || url !== undefined) lines.push(`     ${oneLine(url ?? id)}`);
+    if (title !== '' || url !== undefined)
+      lines.push(`     ${title === '' ? oneLine(url ?? id) : placeOf({ id, url })}`);
     if (snippet) lines.push(`     ${passageOf(snippet, style)}`);
     if (snippet && snippet.expansion.length > 0) lines.push(`     found by meaning: ${snippet.expansion.join(', ')}`);
     if (explain) lines.push(...productsOf(hit));
@@ -44,6 +46,11 @@ function passageOf({ text, isCut, highlights }: HitSnippet, style: HighlightStyl
 
 function rangesOf(places: readonly TextPlace[] = []) {
   return places.map(([start, end]) => ({ start, end }));
+}
+
+/** The address, and the id where that is another: either can be given to `explain` and `delete`. */
+function placeOf({ id, url = id }: Pick<Hit, 'id' | 'url'>): string {
+  return url === id ? oneLine(id) : `${oneLine(url)}  [${oneLine(id)}]`;
 }
 
 /** Ids and addresses come from files: control characters must not reach the terminal. */

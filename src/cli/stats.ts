@@ -1,5 +1,6 @@
 /** `lzero stats`: what an index holds and takes. */
 import { Command } from 'commander';
+import { isUnfinished, warnIfUnfinished } from './build-note.ts';
 import type { CliContext } from './context.ts';
 import { formatBytes, formatCount } from './format.ts';
 import { withIndex } from './index-options.ts';
@@ -14,13 +15,25 @@ export function statsCommand(context: CliContext): Command {
   return withExamples(command, { 'lzero stats my.index --json': 'for programs' });
 }
 
-async function stats({ stdout, options }: CliContext, folder: string): Promise<void> {
+async function stats({ stdout, logger, options }: CliContext, folder: string): Promise<void> {
   await withIndex(folder, { mode: 'lean' }, async (index) => {
     const { docLen, store } = await index.stats();
     const { model, scale, fields, storeVectors, bm25 } = index.settings;
     const { memoryBytes, ...figures } = store;
+    const unfinished = isUnfinished(index);
+    warnIfUnfinished(logger, index);
     if (options.json)
-      return await stdout.writeJson({ index: folder, ...figures, docLen, model, scale, fields, storeVectors, bm25 });
+      return await stdout.writeJson({
+        index: folder,
+        unfinished,
+        ...figures,
+        docLen,
+        model,
+        scale,
+        fields,
+        storeVectors,
+        bm25,
+      });
     const declared = Object.entries(fields).map(([name, type]) => `${name}:${type}`);
     const { postings, documents, vectors } = store.sizeBytes;
     const rows: readonly (readonly [string, string])[] = [

@@ -1,9 +1,10 @@
 /** `lzero verify`: reads every byte of an index and says what is wrong with it. */
 import { Command } from 'commander';
-import { verifyStore } from '../store/index.ts';
+import { type StoreFault, verifyStore } from '../store/index.ts';
+import { isUnfinished, warnIfUnfinished } from './build-note.ts';
 import type { CliContext } from './context.ts';
 import { CommandFailed, EXIT } from './errors.ts';
-import { formatBytes, formatCount } from './format.ts';
+import { formatBytes, formatCount, formatCounted } from './format.ts';
 import { withExamples } from './program.ts';
 
 /** The `verify` command. */
@@ -17,17 +18,25 @@ export function verifyCommand(context: CliContext): Command {
 
 async function verify(context: CliContext, folder: string): Promise<void> {
   const { signal, stdout, logger } = context;
-  const { faults, ...found } = await verifyStore(folder, { signal, progress: context.progress() });
-  if (context.options.json) await stdout.writeJson({ index: folder, ok: faults.length === 0, ...found, faults });
-  else for (const { file, message } of faults) await stdout.writeLine(`${file}: ${message}`);
-  if (faults.length > 0) {
+  const { faults, userState, ...found } = await verifyStore(folder, { signal, progress: context.progress() });
+  const unfinished = isUnfinished({ userState });
+  const ok = faults.length === 0;
+  if (context.options.json) await stdout.writeJson({ index: folder, ok, unfinished, ...found, faults });
+  else for (const fault of faults) await stdout.writeLine(lineOf(fault));
+  warnIfUnfinished(logger, { folder, userState });
+  if (!ok) {
     const count = faults.length === 1 ? 'a fault' : `${formatCount(faults.length)} faults`;
     logger.error(`${folder} has ${count}; build it again from its documents`);
     throw new CommandFailed(EXIT.failed);
   }
+  const waiting = found.numLogged > 0 ? `, ${formatCounted(found.numLogged, 'change')} not committed yet` : '';
   logger.info(
-    `${folder} is whole: ${formatCount(found.numDocs)} documents, ${formatCount(found.numFiles)} files, ` +
-      `${formatBytes(found.sizeBytes)}` +
-      (found.numLogged > 0 ? `, ${formatCount(found.numLogged)} changes wait for the next writer to commit them` : ''),
+    `${folder} is ${unfinished ? 'sound as far as it goes' : 'whole'}: ${formatCounted(found.numDocs, 'document')}, ` +
+      `${formatCounted(found.numFiles, 'file')}, ${formatBytes(found.sizeBytes)}${waiting}`,
   );
+}
+
+/** Most messages name the file themselves. */
+function lineOf({ file, message }: StoreFault): string {
+  return message.includes(file) ? message : `${file}: ${message}`;
 }

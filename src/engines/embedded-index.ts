@@ -334,6 +334,7 @@ export class Index implements Engine {
   async #hits(parsed: ParsedQuery, options: IndexSearchOptions): Promise<Hit[]> {
     const { explain = false, snippets = false, idsOnly = false } = options;
     const found = await this.#find(parsed, options);
+    if (idsOnly && !explain) return found.map(({ id, page = id, score }, i) => ({ rank: i + 1, id: page, score }));
     const stored = idsOnly ? [] : this.#reader.fetch(found);
     const wantsProducts = explain || (snippets && !idsOnly);
     const products = wantsProducts ? await Promise.all(found.map((hit) => this.#products(parsed, hit, options))) : [];
@@ -480,7 +481,7 @@ async function refuseOtherModel(folder: string, settings: StoreSettings, options
     throw new IndexStateError(
       `${folder} was made with ${other.name}, but read in another way, or it has changed since`,
       {
-        hint: 'give the options that it was made with (--encode-length, --activation, --prune, --idf); lzero model import fixes them in a folder',
+        hint: 'give the options that it was made with (--precision, --encode-length, --activation, --prune, --idf); lzero model import fixes them in a folder',
       },
     );
   const made = settings.model ? `with the model ${settings.model.name}` : 'for BM25, without a model';

@@ -36,8 +36,20 @@ export function analysisOf({ bm25 }: Pick<StoreSettings, 'bm25'>): AnalysisOptio
 
 function requireQuerySide(reader: StoreReader): QuerySide {
   const bytes = reader.querySide();
-  if (bytes) return decodeQuerySide(bytes);
+  if (bytes) return decodeOnce(bytes);
   throw new IndexStateError('the index has no query side: its queries would need a model');
+}
+
+/** What was decoded last, for as long as somebody holds it or memory is plenty. */
+let decoded: { readonly bytes: Uint8Array; readonly querySide: WeakRef<QuerySide> } | undefined;
+
+/** Decoding takes a tenth of a second, and a process opens an index, or several of one model, again and again. */
+function decodeOnce(bytes: Uint8Array): QuerySide {
+  const known = decoded && Buffer.compare(decoded.bytes, bytes) === 0 ? decoded.querySide.deref() : undefined;
+  if (known) return known;
+  const querySide = decodeQuerySide(bytes);
+  decoded = { bytes, querySide: new WeakRef(querySide) };
+  return querySide;
 }
 
 /** Weights of a BM25 query are the numbers of times that a word occurs in it. */

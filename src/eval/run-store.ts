@@ -117,7 +117,7 @@ class OpenRun implements RunWriter {
   async finish(costs: Costs | undefined): Promise<StoredRun> {
     const { key, path, identity } = this.#parts;
     await writeLines({ path, identity, restart: true, force: true }, async (output) => {
-      for (const line of linesOf(this.#run, key.system)) await output.write(line);
+      for (const [queryId, hits] of this.#run) await output.writeAll(formatRun(queryId, hits, fileName(key.system)));
     });
     const numHits = [...this.#run.values()].reduce((sum, hits) => sum + hits.length, 0);
     const sidecar = { identity, sha256: await checksum(path), numQueries: this.#run.size, numHits, costs };
@@ -142,10 +142,6 @@ function fileName(name: string): string {
   const plain = name.replace(/[^A-Za-z0-9._+-]+/g, '_').replace(/^[.]+/, '_');
   const safe = plain.slice(0, 80);
   return safe === name ? safe : `${safe}-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
-}
-
-function* linesOf(run: Run, system: string): Generator<string> {
-  for (const [queryId, hits] of run) yield* formatRun(queryId, hits, fileName(system));
 }
 
 async function checksum(path: string): Promise<string> {

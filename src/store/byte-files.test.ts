@@ -85,6 +85,24 @@ describe('a file source, and one with a cache before it,', () => {
     file.close();
   });
 
+  it('keep what was used last: pages that are asked for again and again are read once', () => {
+    let numReads = 0;
+    const source = {
+      label: 'counted',
+      sizeBytes: 2 ** 20,
+      read: (_: number, length: number) => {
+        numReads++;
+        return new Uint8Array(length);
+      },
+    };
+    const cached = new CachedSource(source, new PageCache(8 * 16 * 1024));
+    for (let page = 0; page < 64; page++) {
+      cached.read(0, 4); // page 0, between all others
+      cached.read(page * 16 * 1024, 4);
+    }
+    expect(numReads).toBe(64);
+  });
+
   it('keep no more pages than they may, all that share a cache together, and do not mix them up', () => {
     const files = Array.from({ length: 5 }, (_, i) => ({ path: `${path}-${i}`, bytes: randomBytes(400_000) }));
     for (const file of files) writeFileSync(file.path, file.bytes);

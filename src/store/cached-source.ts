@@ -8,12 +8,18 @@ const MAX_SOURCE_PAGES = 2 ** 27;
 /** Tables of ids of all segments together, of one reader or one writer: a few million short ids. */
 const ID_CACHE_BYTES = 64 * 2 ** 20;
 
+/** What goes at once when the limit is reached. The oldest are found by sorting all, so it is not done page by page. */
+const DROPPED_SHARE = 1 / 4;
+
+type CachedPage = { readonly bytes: Uint8Array; lastUse: number };
+
 /** Pages of any number of sources, in memory up to one limit; those that were used last stay. */
 export class PageCache {
   readonly #maxPages: number;
-  /** By source and page number; the order of the map is that of the last use. */
-  readonly #pages = new Map<number, Uint8Array>();
+  /** By source and page number. */
+  readonly #pages = new Map<number, CachedPage>();
   #numSources = 0;
+  #numUses = 0;
 
   /** One for all segments of a reader or a writer: memory stays the same however many there are. */
   static forIds(): PageCache {
@@ -34,21 +40,29 @@ export class PageCache {
     return this.#numSources++;
   }
 
-  /** A page of a source; `read` is called where it is not in memory. */
-  page(source: number, number: number, read: () => Uint8Array): Uint8Array {
-    const key = source * MAX_SOURCE_PAGES + number;
-    const known = this.#pages.get(key);
-    const page = known ?? read();
-    if (known) this.#pages.delete(key);
-    else if (this.#pages.size >= this.#maxPages) this.#dropOldest();
-    this.#pages.set(key, page);
-    return page;
+  /** A page of a source, where it is in memory. A search asks for thousands: a use is a number, not a new place. */
+  get(source: number, number: number): Uint8Array | undefined {
+    const page = this.#pages.get(keyOf(source, number));
+    if (!page) return undefined;
+    page.lastUse = this.#numUses++;
+    return page.bytes;
+  }
+
+  /** Keeps a page of a source, and gives it back. */
+  keep(source: number, number: number, bytes: Uint8Array): Uint8Array {
+    if (this.#pages.size >= this.#maxPages) this.#dropOldest();
+    this.#pages.set(keyOf(source, number), { bytes, lastUse: this.#numUses++ });
+    return bytes;
   }
 
   #dropOldest(): void {
-    const { value: oldest } = this.#pages.keys().next();
-    if (oldest !== undefined) this.#pages.delete(oldest);
+    const oldest = [...this.#pages].sort(([, a], [, b]) => a.lastUse - b.lastUse);
+    for (const [key] of oldest.slice(0, Math.ceil(oldest.length * DROPPED_SHARE))) this.#pages.delete(key);
   }
+}
+
+function keyOf(source: number, number: number): number {
+  return source * MAX_SOURCE_PAGES + number;
 }
 
 /** Reads through a cache of pages. Reads of more than a page go past it. */
@@ -80,9 +94,10 @@ export class CachedSource implements ByteSource {
   }
 
   #page(number: number): Uint8Array {
+    const known = this.#cache.get(this.#number, number);
+    if (known) return known;
     const at = number * PAGE_BYTES;
-    return this.#cache.page(this.#number, number, () =>
-      this.#source.read(at, Math.min(PAGE_BYTES, this.sizeBytes - at)),
-    );
+    const bytes = this.#source.read(at, Math.min(PAGE_BYTES, this.sizeBytes - at));
+    return this.#cache.keep(this.#number, number, bytes);
   }
 }

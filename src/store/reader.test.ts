@@ -47,6 +47,13 @@ function damage(path: string): () => void {
 }
 
 describe('a reader', () => {
+  it('gives ids as they were added, also one that begins with a byte-order mark', async () => {
+    const id = '\ufeffdoc';
+    await commit([documentOf(id, 0)]);
+    const reader = await read();
+    expect([[...reader.ids()], (await reader.search(QUERIES[0])).map((hit) => hit.id)]).toEqual([[id], [id]]);
+  });
+
   it('keeps answering from its commit while a writer deletes, merges and removes its files', async () => {
     for (let i = 0; i < 5; i++) await commit(all(10 * i, 10 * i + 10));
     const modes: ReaderOptions[] = [{}, { mode: 'lean' }, { workers: 2 }, { workers: 1, mode: 'lean' }];

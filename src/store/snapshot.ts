@@ -15,9 +15,6 @@ import { deletedBitmap, isDeleted, type Tombstones } from './tombstones.ts';
 /** Times that a reader tries again when a writer has gone on in between. */
 const MAX_ATTEMPTS = 100;
 
-/** One for all: making it takes longer than decoding an id. */
-const decoder = new TextDecoder();
-
 /** The files of a segment. Shared by the snapshots that have it, closed with the last. */
 class SegmentHandle {
   readonly postings: FileSource;
@@ -182,17 +179,14 @@ export class Snapshot {
 
   /** The id of a document. */
   idAt({ segment, local }: DocumentPlace): string {
-    return decoder.decode(segment.handle.documents.ids.bytesAt(local));
+    return segment.handle.documents.idOf(local);
   }
 
   /** The ids of all documents, by document number. */
   *ids(): Generator<string> {
     for (const { handle, tombstones } of this.segments) {
       let local = 0;
-      for (const bytes of handle.documents.ids.walk()) {
-        if (!isDeleted(tombstones, local)) yield decoder.decode(bytes);
-        local++;
-      }
+      for (const id of handle.documents.ids.strings()) if (!isDeleted(tombstones, local++)) yield id;
     }
   }
 }

@@ -43,6 +43,7 @@ describe('verifyStore', () => {
       numFiles: 9, // manifest, query side, twice postings, documents and vectors, once tombstones
       sizeBytes: expect.any(Number),
       numLogged: 3,
+      userState: { done: 3 },
     });
   });
 

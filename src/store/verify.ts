@@ -12,7 +12,14 @@ import { PageCache } from './cached-source.ts';
 import { logPath, partName, querySidePath, type SegmentPart, segmentPath } from './layout.ts';
 import { readLog } from './log-format.ts';
 import { readChanges } from './log-records.ts';
-import { isSameCommit, type Manifest, numLiveDocs, readManifest, type SegmentEntry } from './manifest.ts';
+import {
+  isSameCommit,
+  type Manifest,
+  numLiveDocs,
+  readManifest,
+  type SegmentEntry,
+  type UserState,
+} from './manifest.ts';
 import { openNamedFile, partsOf } from './segment-files.ts';
 import { openDocuments } from './segment-parts.ts';
 import { decodeTombstones, isDeleted, noTombstones, type Tombstones } from './tombstones.ts';
@@ -31,6 +38,8 @@ export type VerifyReport = {
   readonly sizeBytes: number;
   /** Adds and deletes that are logged and not committed. */
   readonly numLogged: number;
+  /** What was committed with the documents; null where nothing was. */
+  readonly userState: UserState;
 };
 
 /** How to verify. */
@@ -47,7 +56,7 @@ export async function verifyStore(folder: string, options: VerifyOptions = {}): 
   try {
     manifest = readManifest(folder);
   } catch (error) {
-    const nothing = { generation: undefined, numDocs: 0, numFiles: 0, sizeBytes: 0, numLogged: 0 };
+    const nothing = { generation: undefined, numDocs: 0, numFiles: 0, sizeBytes: 0, numLogged: 0, userState: null };
     return { faults: [faultOf(join(folder, 'manifest.json'), error)], ...nothing };
   }
   progress.start({ label: 'verifying', unit: 'bytes', total: totalBytes(manifest) });
@@ -118,6 +127,7 @@ class Verification {
       numFiles: this.#parts.size + 1,
       sizeBytes: this.#sizeBytes,
       numLogged: this.#numLogged,
+      userState: this.#manifest.userState,
     };
   }
 
