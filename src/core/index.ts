@@ -37,3 +37,5 @@ export { printable, quoted, shownJson } from './quoted.ts';
 export { Random } from './random.ts';
 export type { SparseVector } from './sparse-vector.ts';
 export { byWeight, dot, sparseVector } from './sparse-vector.ts';
+export type { ThreadFailure } from './thread-failure.ts';
+export { errorFrom, failureOf } from './thread-failure.ts';

@@ -1,12 +1,11 @@
 /** The thread behind `session.ts`: owns the engine and the loaded model, answers one request after the other. */
-import { inspect } from 'node:util';
 import type { MessagePort } from 'node:worker_threads';
 import { parentPort, workerData } from 'node:worker_threads';
-import { assert, LzeroError, messageOf } from '../core/index.ts';
+import { assert, failureOf } from '../core/index.ts';
 import { type LoadedEngine, loadEngine } from './engine.ts';
 import { LoadedModel } from './loaded-model.ts';
 import { enter, leave, type NativeGate } from './native-gate.ts';
-import type { SessionAnswer, SessionFailure, SessionReply, SessionRequest } from './session.ts';
+import type { SessionAnswer, SessionReply, SessionRequest } from './session.ts';
 import { REFUSED } from './session.ts';
 
 class EngineHost {
@@ -40,20 +39,12 @@ class EngineHost {
   }
 }
 
-/** As text: an error's own fields need not be such that they can cross to another thread. */
-function failure(error: unknown): SessionFailure {
-  const stack = inspect(error);
-  if (error instanceof LzeroError)
-    return { kind: 'failure', code: error.code, message: error.message, hint: error.hint, stack };
-  return { kind: 'failure', code: 'ENGINE', message: messageOf(error), stack };
-}
-
 async function throughGate(gate: NativeGate, host: EngineHost, request: SessionRequest): Promise<SessionReply> {
   if (!enter(gate, request.kind === 'close' ? 'close' : 'work')) return REFUSED;
   try {
     return await host.answer(request);
   } catch (error) {
-    return failure(error);
+    return failureOf(error, 'ENGINE');
   } finally {
     leave(gate);
   }

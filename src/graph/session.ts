@@ -3,7 +3,7 @@
  * caller's event loop stays live: progress is drawn and Ctrl-C is heard while a batch is encoded.
  */
 import { Worker } from 'node:worker_threads';
-import { assert, EngineError, LzeroError, MissingDependencyError, messageOf } from '../core/index.ts';
+import { assert, EngineError, errorFrom, messageOf, type ThreadFailure } from '../core/index.ts';
 import type { EngineName } from './engine.ts';
 import type { ModelInterface, SessionModel } from './loaded-model.ts';
 import { createGate, guardExit, shutToWork, unguardExit } from './native-gate.ts';
@@ -23,18 +23,8 @@ export type SessionAnswer =
   | { readonly kind: 'run'; readonly outputs: Readonly<Record<string, Tensor>> }
   | { readonly kind: 'close' };
 
-/** An error that crosses the thread as plain data. */
-export type SessionFailure = {
-  readonly kind: 'failure';
-  readonly code: string;
-  readonly message: string;
-  readonly hint?: string | undefined;
-  /** Where it came from, with its causes. */
-  readonly stack?: string | undefined;
-};
-
 /** What the worker sends back. */
-export type SessionReply = SessionAnswer | SessionFailure;
+export type SessionReply = SessionAnswer | ThreadFailure;
 
 /** Node 20 loads no .ts in threads: sources run by tests and scripts use the built worker. */
 const WORKER = import.meta.url.endsWith('.ts')
@@ -54,7 +44,7 @@ const ENDED = {
  * The answer to a request that the worker did not begin.
  * @internal
  */
-export const REFUSED: SessionFailure = { kind: 'failure', code: 'ENGINE', ...ENDED };
+export const REFUSED: ThreadFailure = { kind: 'failure', code: 'ENGINE', ...ENDED };
 
 type Waiting = { resolve(reply: SessionReply): void; reject(error: Error): void };
 
@@ -180,10 +170,4 @@ function isOfKind<Kind extends SessionAnswer['kind']>(
   kind: Kind,
 ): answer is Extract<SessionAnswer, { readonly kind: Kind }> {
   return answer.kind === kind;
-}
-
-function errorFrom({ code, message, hint, stack }: SessionFailure): LzeroError {
-  const cause = stack === undefined ? undefined : Object.assign(new Error(message), { stack });
-  if (code === 'MISSING_DEPENDENCY') return new MissingDependencyError(message, { hint, cause });
-  return code === 'ENGINE' ? new EngineError(message, { hint, cause }) : new LzeroError(code, message, { hint, cause });
 }

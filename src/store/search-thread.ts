@@ -1,10 +1,10 @@
 /** One thread of the search pool as its owner sees it, and the messages between them. */
 import { Worker } from 'node:worker_threads';
-import { assert, IndexStateError, LzeroError, messageOf } from '../core/index.ts';
+import { assert, errorFrom, IndexStateError, LzeroError, messageOf, type ThreadFailure } from '../core/index.ts';
 import type { Bitmap, SharedSearch, Standing, StandingOptions, TopK, TopKOptions } from '../search/index.ts';
 import type { OpenFile } from './byte-files.ts';
 import type { IndexQuery, SearcherSettings } from './search-host.ts';
-import { errorFrom, THREAD_FAILED, type ThreadFailure, workerFile } from './threads.ts';
+import { THREAD_FAILED, workerFile } from './threads.ts';
 
 /** A segment for a thread that reads files itself. */
 export type ThreadSegment = {

@@ -1,11 +1,11 @@
 /** The thread behind search-thread.ts: searches memory that it shares with its owner, or files that it reads itself. */
 import { type MessagePort, parentPort } from 'node:worker_threads';
-import { assert, IndexStateError } from '../core/index.ts';
+import { assert, failureOf, IndexStateError } from '../core/index.ts';
 import { type SegmentSearcher, SparseSearcher } from '../search/index.ts';
 import { FileSource } from './byte-files.ts';
 import { createSearcher, type IndexQuery } from './search-host.ts';
 import type { PrepareRequest, ThreadReply, ThreadRequest } from './search-thread.ts';
-import { failureOf } from './threads.ts';
+import { THREAD_FAILED } from './threads.ts';
 
 class ThreadSearcher {
   #attached: SegmentSearcher<IndexQuery> | undefined;
@@ -62,7 +62,7 @@ function serve(port: MessagePort): void {
     try {
       reply = searcher.answer(request);
     } catch (error) {
-      reply = failureOf(error);
+      reply = failureOf(error, THREAD_FAILED);
     }
     port.postMessage(reply);
   });

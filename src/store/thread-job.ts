@@ -1,7 +1,7 @@
 /** One piece of work on a thread of its own, from its request to its end: progress, failure, and a stop at any moment. */
 import { parentPort, Worker, workerData } from 'node:worker_threads';
-import { assert, InterruptedError, LzeroError } from '../core/index.ts';
-import { errorFrom, failureOf, THREAD_FAILED, type ThreadFailure, workerFile } from './threads.ts';
+import { assert, errorFrom, failureOf, InterruptedError, LzeroError, type ThreadFailure } from '../core/index.ts';
+import { THREAD_FAILED, workerFile } from './threads.ts';
 
 /** What a thread answers: how far it is, and at last what it did. */
 type JobReply<Done> =
@@ -66,6 +66,6 @@ export function answerJob<Request, Done>(work: (request: Request, report: (sizeB
   try {
     port.postMessage({ kind: 'done', done: work(workerData, report) } satisfies JobReply<Done>);
   } catch (error) {
-    port.postMessage(failureOf(error));
+    port.postMessage(failureOf(error, THREAD_FAILED));
   }
 }

@@ -1,0 +1,77 @@
+/** How an error crosses from one thread to another: as plain data, and as the same kind of error again. */
+import {
+  CheckpointError,
+  ConfigError,
+  DownloadError,
+  EngineError,
+  IdfError,
+  IndexFormatError,
+  IndexStateError,
+  InputError,
+  InterruptedError,
+  LockedError,
+  LzeroError,
+  MissingDependencyError,
+  messageOf,
+  OutputError,
+  ResumeError,
+  ShapeError,
+  TokenizerError,
+  UsageError,
+} from './errors.ts';
+
+/** An error as plain data. */
+export type ThreadFailure = {
+  readonly kind: 'failure';
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string | undefined;
+  /** Where it came from, as text: an error's own fields need not be such that they can cross. */
+  readonly stack?: string | undefined;
+};
+
+/** For the thread: what it threw. What is no error of ours gets `code`. */
+export function failureOf(error: unknown, code: string): ThreadFailure {
+  const stack = stackOf(error);
+  if (error instanceof LzeroError)
+    return { kind: 'failure', code: error.code, message: error.message, hint: error.hint, stack };
+  return { kind: 'failure', code, message: messageOf(error), stack };
+}
+
+/** With the errors underneath. */
+function stackOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const own = error.stack ?? error.message;
+  const below = stackOf(error.cause);
+  return below === undefined ? own : `${own}\ncaused by: ${below}`;
+}
+
+const KINDS = [
+  CheckpointError,
+  ConfigError,
+  DownloadError,
+  EngineError,
+  IdfError,
+  IndexFormatError,
+  IndexStateError,
+  InputError,
+  LockedError,
+  MissingDependencyError,
+  OutputError,
+  ResumeError,
+  ShapeError,
+  TokenizerError,
+  UsageError,
+] as const;
+
+/** For its caller: an error of the same kind, with the thread's stack as its cause. */
+export function errorFrom({ code, message, hint, stack }: ThreadFailure): LzeroError {
+  const cause = stack === undefined ? undefined : Object.assign(new Error(message), { stack });
+  const details = { hint, cause };
+  if (code === new InterruptedError().code) return new InterruptedError(message, details);
+  for (const Kind of KINDS) {
+    const error = new Kind(message, details);
+    if (error.code === code) return error;
+  }
+  return new LzeroError(code, message, details);
+}
