@@ -11,11 +11,13 @@ export type CardFacts = {
   /** Documents that a tied head was calibrated on. */
   readonly numCalibrationDocuments?: number | undefined;
   readonly tokenizer: Tokenizer;
+  /** How it was trained, in Markdown; undefined for a model that was not. */
+  readonly training?: string | undefined;
 };
 
 const HEAD: Readonly<Record<Exclude<Head, 'none'>, string>> = {
   mlm: "the checkpoint's own masked-language-model head",
-  tied: 'made from the word embeddings, with bias, scale and offset calibrated on text; **not trained**',
+  tied: 'made from the word embeddings, with bias, scale and offset calibrated on text',
 };
 
 const INFERENCE_FREE =
@@ -47,19 +49,21 @@ ${rows.map(([key, value]) => `| ${key} | ${value} |`).join('\n')}
 
     lzero encode INPUT -o vectors.jsonl --model .
     lzero query "some words" --model .${isSiamese(settings) ? ' --query-model .' : ''}
-
+${facts.training === undefined ? '' : `\n${facts.training}`}
 The licence is that of the source.
 `;
 }
 
-function networkRows(settings: ModelSettings, { head, numCalibrationDocuments }: CardFacts): string[][] {
+function networkRows(settings: ModelSettings, facts: CardFacts): string[][] {
+  const { head, numCalibrationDocuments, training } = facts;
   if (settings.kind === 'bow') return [['network', 'none: every token of a document weighs 1']];
   const calibration = numCalibrationDocuments === undefined ? '' : ` (${numCalibrationDocuments} documents)`;
+  const untrained = head === 'tied' && training === undefined ? '; **not trained**' : '';
   return [
     ...(settings.kind === 'onnx'
       ? [['network', `${settings.file}, run as it is; its output is ${settings.output.form}`]]
       : []),
-    ...(head === undefined ? [] : [['head', HEAD[head] + calibration]]),
+    ...(head === undefined ? [] : [['head', HEAD[head] + untrained + calibration]]),
     ['activation', settings.activation],
     ['document length', `${settings.encodeLength} tokens`],
     ...(settings.kind === 'bert' && settings.precision ? [['weights', 'in 8-bit codes, run as int8']] : []),
