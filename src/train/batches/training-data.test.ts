@@ -1,0 +1,339 @@
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { fc, test } from '@fast-check/vitest';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ConfigError, InputError, InterruptedError, silentLogger } from '../../core/index.ts';
+import { type TrainConfig, trainConfigSchema } from '../config.ts';
+import type { TrainingBatch } from './training-batch.ts';
+import { TrainingData, type TrainingDataOptions } from './training-data.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'lzero-training-data-'));
+afterAll(() => rmSync(root, { recursive: true }));
+
+type DataConfig = TrainConfig['data'];
+
+let numFiles = 0;
+/** A new file with these lines, objects as JSON. */
+function file(lines: readonly (string | object)[], extension = '.jsonl'): string {
+  const path = join(root, `${numFiles++}${extension}`);
+  const text = lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('');
+  writeFileSync(path, extension.endsWith('.gz') ? gzipSync(text) : text);
+  return path;
+}
+
+const config = (settings: Partial<DataConfig>): DataConfig => ({
+  train: '',
+  docsPerQuery: 2,
+  shuffleBuffer: 100,
+  maxBadLines: 0,
+  ...settings,
+});
+
+const open = (settings: Partial<DataConfig>, options: Partial<TrainingDataOptions> = {}): Promise<TrainingData> =>
+  TrainingData.open(config(settings), { batchQueries: 2, seed: 7, wantsScores: false, ...options });
+
+async function take(data: TrainingData, count: number, fromStep = 0): Promise<TrainingBatch[]> {
+  const batches: TrainingBatch[] = [];
+  for await (const batch of data.batches(fromStep)) if (batches.push(batch) === count) break;
+  return batches;
+}
+
+/** A list of n documents q.0, q.1, … from best to worst. */
+const list = (query: string, n: number): object => ({
+  query,
+  docs: Array.from({ length: n }, (_, i) => `${query}.${i}`),
+  scores: Array.from({ length: n }, (_, i) => n - i),
+});
+const triple = (query: string): object => ({ query, positive: `${query}+`, negative: `${query}-` });
+const triples = (count: number, prefix = 'q'): object[] =>
+  Array.from({ length: count }, (_, i) => triple(`${prefix}${i}`));
+
+/** A BEIR folder: query 1 is answered by a, 2 by b and c; c has grade 2, and query 1 has nothing from c. */
+function beir(): string {
+  const folder = join(root, `beir${numFiles++}`);
+  mkdirSync(join(folder, 'qrels'), { recursive: true });
+  writeFileSync(
+    join(folder, 'corpus.jsonl'),
+    ['a', 'b', 'c'].map((_id) => JSON.stringify({ _id, title: 'T', text: _id })).join('\n'),
+  );
+  writeFileSync(join(folder, 'queries.jsonl'), '{"_id":"1","text":"one"}\n{"_id":"2","text":"two"}\n');
+  writeFileSync(join(folder, 'qrels', 'train.tsv'), 'query-id\tcorpus-id\tscore\n1\ta\t1\n2\tb\t1\n1\tc\t0\n2\tc\t2\n');
+  return folder;
+}
+
+describe('a batch', () => {
+  it('of scored lists has Q queries, Q·G documents and the teacher’s scores [Q, G]', async () => {
+    const data = await open({ train: file([list('x', 4), list('y', 4)]), format: 'scored' }, { wantsScores: true });
+    expect(data.sources).toMatchObject([{ numExamples: 2, numSamples: 4, numBad: 0 }]);
+    const batches = await take(data, 2);
+    const rows = batches.flatMap(({ queries, documents, teacher }) =>
+      queries.map((query, n) => [
+        query,
+        ...documents.slice(2 * n, 2 * n + 2),
+        ...(teacher?.data.subarray(2 * n, 2 * n + 2) ?? []),
+      ]),
+    );
+    // n = 4, G = 2: ranks 0 and 2, ranks 1 and 3; scores are 4 − rank. A pass of 4 samples fills both batches.
+    expect(rows.toSorted()).toEqual([
+      ['x', 'x.0', 'x.2', 4, 2],
+      ['x', 'x.1', 'x.3', 3, 1],
+      ['y', 'y.0', 'y.2', 4, 2],
+      ['y', 'y.1', 'y.3', 3, 1],
+    ]);
+    expect(batches.map(({ teacher }) => [teacher?.rows, teacher?.cols])).toEqual([
+      [2, 2],
+      [2, 2],
+    ]);
+  });
+
+  it.each(['.jsonl', '.jsonl.gz', '.ndjson'])(
+    'of triples in %s has the positive first and no teacher',
+    async (kind) => {
+      const [batch] = await take(await open({ train: file(triples(2), kind), format: 'triples' }), 1);
+      expect(batch.queries.toSorted()).toEqual(['q0', 'q1']);
+      expect(batch.documents).toEqual(batch.queries.flatMap((query) => [`${query}+`, `${query}-`]));
+      expect(batch.teacher).toBeUndefined();
+    },
+  );
+
+  it.each(['.tsv', '.tsv.gz'])('of triples in %s is the same', async (kind) => {
+    const lines = ['query\tpositive\tnegative', 'q0\tq0+\tq0-', '', 'q1\tq1+\tq1-'];
+    const data = await open({ train: file(lines, kind), format: 'triples' });
+    expect(data.sources).toMatchObject([{ numExamples: 2, numBad: 0 }]);
+    const [batch] = await take(data, 1);
+    expect(batch.documents).toEqual(batch.queries.flatMap((query) => [`${query}+`, `${query}-`]));
+  });
+
+  it('of a collection’s pairs has every judgement above 0', async () => {
+    const data = await open({ train: beir(), format: 'pairs', docsPerQuery: 1 }, { batchQueries: 3 });
+    expect(data.sources).toMatchObject([{ numExamples: 3, numBad: 0 }]);
+    const [{ queries, documents }] = await take(data, 1);
+    expect(queries.map((query, n) => `${query}: ${documents[n]}`).toSorted()).toEqual([
+      'one: T a',
+      'two: T b',
+      'two: T c',
+    ]);
+  });
+
+  it('of lines with ids has the texts of the collection, named as a folder or as two files', async () => {
+    const folder = beir();
+    const named = { documents: join(folder, 'corpus.jsonl'), queries: join(folder, 'queries.jsonl') };
+    const train = file([{ query: 2, docs: ['a', 'b'], scores: [1, 5] }]);
+    for (const collection of [folder, named]) {
+      const data = await open({ train, format: 'scored', collection }, { batchQueries: 1 });
+      expect(await take(data, 1)).toMatchObject([{ queries: ['two'], documents: ['T b', 'T a'] }]);
+    }
+  });
+
+  it('finds relative paths from the folder it is told', async () => {
+    const path = file(triples(1));
+    const data = await open({ train: path.slice(root.length + 1), format: 'triples' }, { folder: root });
+    expect(data.sources[0].path).toBe(path.slice(root.length + 1));
+    expect((await take(data, 1))[0].queries).toEqual(['q0', 'q0']);
+  });
+});
+
+describe('the order of samples', () => {
+  it('is another one in each pass, and each pass has every sample once', async () => {
+    const data = await open({ train: file(triples(20)), format: 'triples', shuffleBuffer: 6 }, { batchQueries: 20 });
+    const passes = (await take(data, 4)).map(({ queries }) => queries);
+    const sorted = Array.from({ length: 20 }, (_, i) => `q${i}`).toSorted();
+    for (const queries of passes) expect(queries.toSorted()).toEqual(sorted);
+    expect(new Set(passes.map((queries) => queries.join())).size).toBe(4);
+  });
+
+  it('depends on the seed', async () => {
+    const train = file(triples(20));
+    const orders = await Promise.all(
+      [1, 2].map(async (seed) =>
+        (await take(await open({ train, format: 'triples' }, { seed }), 5)).map((b) => b.queries),
+      ),
+    );
+    expect(orders[0]).not.toEqual(orders[1]);
+  });
+
+  const files = [
+    file(triples(7, 'a')),
+    file([list('b', 5), list('c', 2), '', list('d', 9)]),
+    file(triples(3, 'e'), '.jsonl.gz'),
+  ];
+  const sources: DataConfig['train'] = files.map((path, i) => ({
+    path,
+    format: i === 1 ? 'scored' : 'triples',
+    weight: i + 0.5,
+    split: 'train',
+    mendEncoding: false,
+  }));
+
+  test.prop([fc.nat({ max: 40 }), fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 12 }), fc.integer()], {
+    numRuns: 40,
+  })(
+    'resumed at any step is that of the run that was not interrupted',
+    async (step, batchQueries, shuffleBuffer, seed) => {
+      const data = await open({ train: sources, shuffleBuffer }, { batchQueries, seed });
+      const again = await open({ train: sources, shuffleBuffer }, { batchQueries, seed });
+      expect(await take(again, 3, step)).toEqual((await take(data, step + 3)).slice(step));
+    },
+  );
+
+  it('mixes sources by weight: 3 to 1 within 2 % over 20,000 queries', async () => {
+    const train = [3, 1].map((weight, i) => ({ ...sources[0], path: file(triples(5, 'xy'[i])), weight }));
+    const batches = await take(await open({ train }, { batchQueries: 1000 }), 20);
+    const share = batches.flatMap(({ queries }) => queries).filter((query) => query.startsWith('x')).length / 20_000;
+    expect(Math.abs(share - 0.75)).toBeLessThan(0.02); // σ is 0.003
+  });
+});
+
+describe('documents', () => {
+  it('come once for each line they stand in, without those of bad lines', async () => {
+    const train = file([triple('a'), { query: 'x' }, triple('b'), triple('a')]);
+    const data = await open({ train, format: 'triples', maxBadLines: 1 });
+    const documents: string[] = [];
+    for await (const document of data.documents()) documents.push(document);
+    expect(documents).toEqual(['a+', 'a-', 'b+', 'b-', 'a+', 'a-']);
+  });
+});
+
+describe('bad lines', () => {
+  const lines = [triple('a'), '{', triple('b'), { query: 'c', positive: 'p' }, triple('d')];
+
+  it('are an error with file and line', async () => {
+    const train = file(lines);
+    await expect(open({ train, format: 'triples' })).rejects.toThrow(`${train}:2: not JSON`);
+    await expect(open({ train, format: 'triples' })).rejects.toBeInstanceOf(InputError);
+  });
+
+  it('are named, counted and left out up to maxBadLines', async () => {
+    const train = file(lines);
+    const words: string[] = [];
+    const logger = { ...silentLogger, warn: (message: string) => words.push(message) };
+    const data = await open({ train, format: 'triples', maxBadLines: 2 }, { logger, batchQueries: 3 });
+    expect(data.sources).toMatchObject([{ path: train, numExamples: 3, numBad: 2 }]);
+    expect(words).toEqual([
+      expect.stringContaining(`${train}:2: not JSON`),
+      `${train}:4: no "negatives"; the line is left out`,
+    ]);
+    for (const { queries } of await take(data, 5)) expect(queries.toSorted()).toEqual(['a', 'b', 'd']);
+  });
+
+  it('beyond maxBadLines are an error that names the last', async () => {
+    const train = file(lines);
+    await expect(open({ train, format: 'triples', maxBadLines: 1 })).rejects.toThrow(
+      `${train}:4: no "negatives"; this is bad line 2, and data.maxBadLines is 1`,
+    );
+  });
+});
+
+describe('data that cannot be trained on', () => {
+  it('lists shorter than docsPerQuery: the line is named', async () => {
+    const train = file([list('a', 4), list('b', 2)]);
+    await expect(open({ train, format: 'scored', docsPerQuery: 3 })).rejects.toThrow(
+      `${train}:2: 2 documents, but docsPerQuery: 3 needs 3`,
+    );
+  });
+
+  it('lists without scores where a loss needs them', async () => {
+    const train = file([{ query: 'q', docs: ['a', 'b'] }]);
+    await expect(open({ train, format: 'scored' }, { wantsScores: true })).rejects.toThrow(`${train}:1: no "scores"`);
+    await expect(open({ train, format: 'scored' })).resolves.toBeInstanceOf(TrainingData);
+  });
+
+  it.each([
+    ['empty files', [], ''],
+    ['files of blank lines', ['', ' '], ''],
+    ['files of bad lines', ['{'], ', but 1 bad line'],
+  ])('%s', async (_, lines, instead) => {
+    const train = file(lines);
+    await expect(open({ train, format: 'triples', maxBadLines: 5 })).rejects.toThrow(
+      `${train} has no training examples${instead}`,
+    );
+  });
+
+  it('ids that the collection does not have', async () => {
+    const collection = beir();
+    const train = file([{ query: '1', docs: ['a', 'z'] }]);
+    await expect(open({ train, format: 'scored', collection })).rejects.toThrow(`${train}:1: "z" is no document of`);
+  });
+
+  it('pairs with two documents a query, scored lists with one, and standard input', async () => {
+    const train = file([triple('a')]);
+    await expect(open({ train, format: 'pairs' })).rejects.toBeInstanceOf(ConfigError);
+    await expect(open({ train, format: 'scored', docsPerQuery: 1 })).rejects.toBeInstanceOf(ConfigError);
+    await expect(open({ train: '-', format: 'triples' })).rejects.toBeInstanceOf(ConfigError);
+    await expect(open({ train })).rejects.toBeInstanceOf(ConfigError);
+  });
+
+  it('files that are missing, folders, splits that are missing, and formats that nobody reads', async () => {
+    await expect(open({ train: join(root, 'nowhere.jsonl'), format: 'scored' })).rejects.toThrow('does not exist');
+    await expect(open({ train: root, format: 'triples' })).rejects.toThrow('is a folder, triples are read from a file');
+    const pairs = { train: beir(), format: 'pairs', docsPerQuery: 1 } as const;
+    await expect(open({ ...pairs, split: 'dev' })).rejects.toThrow('no judgements for split dev');
+    await expect(open({ ...pairs, collection: beir() })).rejects.toThrow('has its own texts');
+    await expect(open({ train: file([], '.tsv'), format: 'scored' })).rejects.toThrow('are read from .jsonl files');
+    await expect(open({ train: file([], '.parquet'), format: 'triples' })).rejects.toThrow('.jsonl and .tsv files');
+  });
+
+  it('stops when it is told to', async () => {
+    const train = file(triples(3));
+    await expect(open({ train, format: 'triples' }, { signal: AbortSignal.abort() })).rejects.toBeInstanceOf(
+      InterruptedError,
+    );
+    const stop = new AbortController();
+    const batches = (await open({ train, format: 'triples' }, { signal: stop.signal })).batches(0);
+    expect((await batches.next()).done).toBe(false);
+    stop.abort();
+    await expect(batches.next()).rejects.toBeInstanceOf(InterruptedError);
+  });
+});
+
+describe('identity', () => {
+  it('is equal for equal files and another one after a change of lines or texts', async () => {
+    const collection = beir();
+    const train = file([{ query: '1', docs: ['a', 'b'] }]);
+    const identity = async () => (await open({ train, format: 'scored', collection })).identity();
+    const first = await identity();
+    expect(await identity()).toEqual(first);
+    appendFileSync(join(collection, 'corpus.jsonl'), '\n{"_id":"d","text":"d"}\n');
+    const second = await identity();
+    expect(second).not.toEqual(first);
+    appendFileSync(train, '\n');
+    expect(await identity()).not.toEqual(second);
+  });
+
+  it('a file that loses lines during the run is an error, not an endless wait', async () => {
+    const train = file(triples(5));
+    const data = await open({ train, format: 'triples' });
+    writeFileSync(train, '');
+    await expect(take(data, 1)).rejects.toThrow('is not what it was when the run began');
+  });
+});
+
+describe('the configuration of data', () => {
+  const run = (data: object): string[] => {
+    const rank = { loss: 'info-nce', inBatchNegatives: true };
+    const checked = trainConfigSchema.safeParse({ model: { base: 'x' }, data, rank, sparsity: { lambda: 0.1 } });
+    return checked.success ? [] : checked.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  };
+
+  it('takes a collection with one source or with each of several', () => {
+    expect(run({ train: 'x.jsonl', format: 'scored', collection: 'beir', mendEncoding: true })).toEqual([]);
+    const collection = { documents: 'd.tsv', queries: 'q.tsv' };
+    expect(run({ train: [{ path: 'x.jsonl', format: 'triples', collection }] })).toEqual([]);
+  });
+
+  it('refuses settings of a single source beside several', () => {
+    const train = [{ path: 'x.jsonl', format: 'triples' }];
+    expect(run({ train, split: 'dev', collection: 'c' })).toEqual([
+      'data.split: give split with each source',
+      'data.collection: give collection with each source',
+    ]);
+  });
+
+  it('refuses pairs with two documents a query and scored lists with one', () => {
+    expect(run({ train: 'x', format: 'pairs' })[0]).toMatch(/^data.docsPerQuery: pairs have one document/);
+    expect(run({ train: 'x', format: 'pairs', docsPerQuery: 1 })).toEqual([]);
+    expect(run({ train: 'x', format: 'scored', docsPerQuery: 1 })[0]).toMatch(/^data.docsPerQuery: 1 would take/);
+  });
+});

@@ -1,0 +1,179 @@
+/**
+ * Training data: checked as a whole before the first step, then batches without end in an order that the seed decides.
+ *
+ * Memory does not grow with the files: a window of lines (data.shuffleBuffer) and runs of counts are held for each source.
+ * Only where lines hold ids, all texts of the collection are.
+ */
+import {
+  assert,
+  InterruptedError,
+  type Logger,
+  type Progress,
+  silentLogger,
+  silentProgress,
+} from '../../core/index.ts';
+import { BadLine, fileIdentity, isBlank, type JobIdentity, readBytes, readLines } from '../../data/index.ts';
+import { matrixFromRows } from '../../losses/index.ts';
+import type { TrainConfig } from '../config.ts';
+import { BadLines, countSamples } from './count-samples.ts';
+import { documentsOf, type Sample, type SampleShape } from './example.ts';
+import { type CountedSource, mixedSamples } from './sample-stream.ts';
+import { readTexts, TEXTS_OF_LINES, type Texts } from './texts.ts';
+import type { TrainingBatch } from './training-batch.ts';
+import { checkFormat, filesOf, findSource, type SourceFiles, sourcesOf } from './training-source.ts';
+
+/** What a source gives. */
+export type SourceReport = {
+  /** As the configuration names it. */
+  readonly path: string;
+  /** Lines that are used. */
+  readonly numExamples: number;
+  /** Samples of these lines: what one pass over the source gives. */
+  readonly numSamples: number;
+  /** Lines that are left out. */
+  readonly numBad: number;
+};
+
+/** How to open training data. */
+export type TrainingDataOptions = {
+  /** Q */
+  readonly batchQueries: number;
+  readonly seed: number;
+  /** Whether a loss needs the teacher's scores. */
+  readonly wantsScores: boolean;
+  /** Where relative paths begin; without it, where the process is. */
+  readonly folder?: string | undefined;
+  /** Hears of bad lines that are left out. */
+  readonly logger?: Logger | undefined;
+  readonly progress?: Progress | undefined;
+  /** Stops opening and reading with an InterruptedError. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+type OpenSource = CountedSource & { readonly report: SourceReport };
+
+/** Batches for training. */
+export class TrainingData {
+  /** What there is, source by source. */
+  readonly sources: readonly SourceReport[];
+  readonly #sources: readonly OpenSource[];
+  readonly #config: TrainConfig['data'];
+  readonly #options: TrainingDataOptions;
+  readonly #identity: JobIdentity;
+
+  /** Reads all data once. What cannot be trained on is an InputError or ConfigError that says where. */
+  static async open(config: TrainConfig['data'], options: TrainingDataOptions): Promise<TrainingData> {
+    const configs = sourcesOf(config);
+    for (const source of configs) checkFormat(source, config.docsPerQuery);
+    const found = await Promise.all(configs.map((source) => findSource(source, options.folder)));
+    const identity = await identityOf(found); // before reading: who changes a file now is found out at the next resume
+    const bad = new BadLines(config.maxBadLines, options.logger ?? silentLogger);
+    const shape = { docsPerQuery: config.docsPerQuery, wantsScores: options.wantsScores };
+    const sources: OpenSource[] = [];
+    const known: KnownTexts = new Map();
+    for (const files of found) sources.push(await openSource(files, { ...shape, bad, known, options }));
+    return new TrainingData(config, options, { sources, identity });
+  }
+
+  private constructor(
+    config: TrainConfig['data'],
+    options: TrainingDataOptions,
+    { sources, identity }: { readonly sources: readonly OpenSource[]; readonly identity: JobIdentity },
+  ) {
+    this.sources = sources.map(({ report }) => report);
+    this.#sources = sources;
+    this.#config = config;
+    this.#options = options;
+    this.#identity = identity;
+  }
+
+  /**
+   * The batch of step `fromStep`, that of the next step, and so on without end. A function of files, configuration and
+   * seed: whoever begins at a later step sees the same batches. Steps before are passed over without parsing.
+   */
+  async *batches(fromStep: number): AsyncGenerator<TrainingBatch> {
+    assert(Number.isSafeInteger(fromStep) && fromStep >= 0, `batches from step ${fromStep}`);
+    const { batchQueries, seed, signal } = this.#options;
+    const order = { ...this.#shape, seed, signal, shuffleBuffer: this.#config.shuffleBuffer };
+    let samples: Sample[] = [];
+    for await (const sample of mixedSamples(this.#sources, fromStep * batchQueries, order)) {
+      samples.push(sample);
+      if (samples.length < batchQueries) continue;
+      yield batchOf(samples);
+      samples = [];
+    }
+  }
+
+  /** Every document, once for each line that it stands in, in the order of the files. */
+  async *documents(): AsyncGenerator<string> {
+    for (const source of this.#sources) yield* documentsOfSource(source, this.#options.signal);
+  }
+
+  /** What tells this data from what it becomes when somebody changes a file: names, sizes and times, as of opening. */
+  async identity(): Promise<JobIdentity> {
+    return this.#identity;
+  }
+
+  get #shape(): SampleShape {
+    return { docsPerQuery: this.#config.docsPerQuery, wantsScores: this.#options.wantsScores };
+  }
+}
+
+/** Texts of collections, by what they are read from: sources may share one. */
+type KnownTexts = Map<string, Texts>;
+
+type Opening = SampleShape & {
+  readonly bad: BadLines;
+  readonly known: KnownTexts;
+  readonly options: TrainingDataOptions;
+};
+
+async function openSource(files: SourceFiles, { options, known, ...wanted }: Opening): Promise<OpenSource> {
+  const { path, file, weight, texts, mendEncoding } = files;
+  const { signal, progress = silentProgress } = options;
+  const key = JSON.stringify([texts, mendEncoding]);
+  const itsTexts = known.get(key) ?? (await textsOf(files, progress, signal));
+  known.set(key, itsTexts);
+  const parse = files.parser(itsTexts);
+  const { counts, numBad } = await countSamples(file, { ...wanted, parse, progress, signal });
+  const { numExamples, numSamples } = counts;
+  return { file, parse, weight, counts, report: { path, numExamples, numSamples, numBad } };
+}
+
+async function textsOf(files: SourceFiles, progress: Progress, signal: AbortSignal | undefined): Promise<Texts> {
+  const { texts, mendEncoding } = files;
+  if (texts === undefined) return TEXTS_OF_LINES;
+  progress.start({ label: `reading texts of ${texts.documents}`, unit: 'documents' });
+  try {
+    return await readTexts(texts, { mendEncoding, signal, onDocuments: (numDocs) => progress.update(numDocs) });
+  } finally {
+    progress.stop();
+  }
+}
+
+async function identityOf(sources: readonly SourceFiles[]): Promise<JobIdentity> {
+  const files = (await Promise.all(sources.map(filesOf))).flat();
+  return { files: await Promise.all([...new Set(files)].map(fileIdentity)) };
+}
+
+async function* documentsOfSource(source: CountedSource, signal: AbortSignal | undefined): AsyncGenerator<string> {
+  const counts = source.counts[Symbol.iterator]();
+  for await (const lines of readLines(readBytes(source.file, { signal }))) {
+    for (const { text, number } of lines) {
+      if (signal?.aborted) throw new InterruptedError();
+      const isUsed = (counts.next().value ?? 0) > 0;
+      if (!isUsed || text instanceof BadLine || isBlank(text)) continue;
+      const example = source.parse(text, number);
+      if (example !== undefined && !(example instanceof BadLine)) yield* documentsOf(example);
+    }
+  }
+}
+
+function batchOf(samples: readonly Sample[]): TrainingBatch {
+  const scores = samples.flatMap(({ scores }) => (scores ? [scores] : []));
+  return {
+    queries: samples.map(({ query }) => query),
+    documents: samples.flatMap(({ docs }) => docs),
+    teacher: scores.length === samples.length ? matrixFromRows(scores) : undefined, // [Q, G]
+  };
+}
