@@ -7,6 +7,8 @@ export { DirectSession } from './direct-session.ts';
 export type { Device, EngineName, FoundEngine } from './engine.ts';
 export { canMapFiles, DEVICES, ENGINE_INSTALL_COMMAND, ENGINE_VERSION, ENGINES, findEngine } from './engine.ts';
 export type { ComputeOptions, ModelInterface, SessionModel } from './loaded-model.ts';
+export type { NativeGate } from './native-gate.ts';
+export { createGate, enter, guardExit, leave, unguardExit } from './native-gate.ts';
 export type { OnnxVersion } from './onnx.ts';
 export { PORTABLE, toOnnx } from './onnx.ts';
 export { add, cast, dropout, multiply, subtract } from './ops/arithmetic.ts';

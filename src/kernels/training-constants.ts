@@ -14,6 +14,9 @@ export const SAFETY = 1.001;
 /** quantiseRows: room for float32's rounding of a product, as a share of ‖u‖·‖w‖ for each of its terms: 2⁻²³. */
 export const ROUNDING = 1.1920928955078125e-7;
 
+/** headBackward: where an array lies that is not wanted; no array begins at the last address. */
+export const NOWHERE = -1;
+
 /** dropoutMask: first multiplier of the hash. */
 export const HASH_A = 0x21f0aaad;
 /** dropoutMask: second multiplier of the hash. */

@@ -85,6 +85,16 @@ describe.each(NAMES)('the %s kernel', (name) => {
     expect([...dDecoder]).toEqual([1, 1, 1 + 100, 1 + 112]); //      + 2·u₀ + 10·u₂
   });
 
+  it('headBackward: without a gradient of the decoder, that of the inputs is the same', () => {
+    const desk = new Desk(name);
+    const [terms, rows] = [desk.ints([1]), desk.ints([2])];
+    const [decoder, inputs, dInputs] = [[1, 2, 3, 4], zeros(6), zeros(6)].map((x) => desk.floats(x));
+    const pairs = { count: 1, terms, rows, gradients: desk.floats([10]), decoder, inputs, dInputs, size: 2 };
+    desk.kernel.headBackward({ ...pairs, dDecoder: undefined });
+    expect([...dInputs]).toEqual([0, 0, 0, 0, 30, 40]); // 10·e₁
+    expect([...decoder, ...inputs]).toEqual([1, 2, 3, 4, ...zeros(6)]);
+  });
+
   it('addRows: an index that repeats gets both rows', () => {
     const desk = new Desk(name);
     const { kernel } = desk;

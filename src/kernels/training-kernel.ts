@@ -6,6 +6,7 @@
 import { assert, ShapeError } from '../core/index.ts';
 import type { KernelName } from './kernel.ts';
 import { TRAINING_KERNEL } from './training-bytes.ts';
+import { NOWHERE } from './training-constants.ts';
 import type { TrainingMemory } from './training-memory.ts';
 import {
   type AdamWArrays,
@@ -91,7 +92,9 @@ function wasmLoops({ wasm }: TrainingMemory): TrainingLoops | undefined {
     headBackward: (p) =>
       headBackward(
         p.count,
-        ...addresses(p.terms, p.rows, p.gradients, p.decoder, p.dDecoder, p.inputs, p.dInputs),
+        ...addresses(p.terms, p.rows, p.gradients, p.decoder),
+        p.dDecoder?.byteOffset ?? NOWHERE,
+        ...addresses(p.inputs, p.dInputs),
         p.size,
       ),
     addRows: (p) => addRows(p.indices.byteOffset, p.indices.length, ...addresses(p.rows, p.table), p.size),
@@ -130,8 +133,8 @@ function checkedKernel(memory: TrainingMemory, loops: TrainingLoops): Omit<Train
     },
     headBackward(pairs) {
       const { count, terms, rows, gradients, decoder, dDecoder, inputs, dInputs, size } = pairs;
-      inMemory({ terms, rows, gradients, decoder, dDecoder, inputs, dInputs });
-      checkLengths(decoder.length, { dDecoder });
+      inMemory({ terms, rows, gradients, decoder, inputs, dInputs, ...(dDecoder && { dDecoder }) });
+      if (dDecoder) checkLengths(decoder.length, { dDecoder });
       checkLengths(inputs.length, { dInputs });
       checkPairCount(count, { terms, rows, gradients });
       checkRows(terms.subarray(0, count), 'terms', numRows(decoder, size));

@@ -68,12 +68,13 @@ describe('both kernels give the same bits, for lengths 0 … 41, NaN, infinities
   const tables = fc
     .integer({ min: 1, max: 19 })
     .chain((size) => fc.tuple(fc.constant(size), numbers(3 * size), numbers(4 * size)));
-  test.prop([pairs, tables])('headBackward and addRows', (list, [size, e, u]) => {
+  test.prop([pairs, tables, fc.boolean()])('headBackward and addRows', (list, [size, e, u], isFrozen) => {
     expectTwins((kernel, desk) => {
       const [terms, rows, order] = [0, 1, 1].map((k) => desk.ints(list.map((pair) => pair[k]))); // biome-ignore format: short
       const gradients = desk.floats(list.map((pair) => pair[2])); // biome-ignore format: short
       const [decoder, dDecoder, inputs, dInputs] = [e, e, u, u].map((values) => desk.floats(values));
-      kernel.headBackward({ count: list.length, terms, rows, gradients, decoder, dDecoder, inputs, dInputs, size });
+      const given = { decoder, dDecoder: isFrozen ? undefined : dDecoder, inputs, dInputs, size };
+      kernel.headBackward({ count: list.length, terms, rows, gradients, ...given });
       const added = desk.floats(list.flatMap((pair) => u.slice(pair[1] * size, (pair[1] + 1) * size))); // biome-ignore format: short
       kernel.addRows({ indices: order, rows: added, table: dInputs, size });
       return bits(dDecoder, dInputs);

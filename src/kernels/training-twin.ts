@@ -46,8 +46,8 @@ export type HeadBackward = {
   readonly gradients: Float32Array;
   /** E, [V, size] */
   readonly decoder: Float32Array;
-  /** Gradient of E, added to. */
-  readonly dDecoder: Float32Array;
+  /** Gradient of E, added to; undefined where it is not wanted. */
+  readonly dDecoder: Float32Array | undefined;
   /** u, [N, size] */
   readonly inputs: Float32Array;
   /** Gradient of u, added to. */
@@ -178,7 +178,7 @@ function headBackward(pairs: HeadBackward): void {
     const term = terms[i] * size;
     const row = rows[i] * size;
     for (let h = 0; h < size; h++) dInputs[row + h] += Math.fround(g * decoder[term + h]);
-    for (let h = 0; h < size; h++) dDecoder[term + h] += Math.fround(g * inputs[row + h]);
+    if (dDecoder) for (let h = 0; h < size; h++) dDecoder[term + h] += Math.fround(g * inputs[row + h]);
   }
 }
 

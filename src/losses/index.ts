@@ -11,7 +11,7 @@ export type { LambdaRamp } from './lambda-ramp.ts';
 export { lambdaAt, RAMP_SHAPES } from './lambda-ramp.ts';
 export { marginMse } from './margin-mse.ts';
 export type { BatchShape, Matrix } from './matrix.ts';
-export { matrix, matrixFromRows } from './matrix.ts';
+export { matrix, matrixFromRows, rowOf } from './matrix.ts';
 export type { Ranking } from './ranking.ts';
 export type { Candidates, QueryTerms, ScoredBatch, ScoreGradients } from './scores.ts';
 export { addScoreGradients, scores } from './scores.ts';

@@ -5,7 +5,7 @@
  * Arrays are addresses, lengths count elements. Nothing is checked: whoever calls has made sure that arrays lie in the
  * memory and rows in their tables. No array ends at 2³², so the end of each is an address that loops can compare with.
  */
-import { CODE_LIMIT, CODE_ZERO, HASH_A, HASH_B, ROUNDING, SAFETY, SMALLEST } from '../training-constants.ts';
+import { CODE_LIMIT, CODE_ZERO, HASH_A, HASH_B, NOWHERE, ROUNDING, SAFETY, SMALLEST } from '../training-constants.ts';
 
 /** 1.5·2⁵²: added to an integer, it leaves that integer's low byte in the low byte of the sum. */
 const INTEGER_BITS: f64 = 6755399441055744;
@@ -120,7 +120,7 @@ export function headBackward(
     const term = (load<u32>(terms + (i << 2)) * size) << 2;
     const row = (load<u32>(rows + (i << 2)) * size) << 2;
     addScaled(dInputs + row, decoder + term, size, g);
-    addScaled(dDecoder + term, inputs + row, size, g);
+    if (dDecoder != <usize>NOWHERE) addScaled(dDecoder + term, inputs + row, size, g);
   }
 }
 

@@ -1,0 +1,256 @@
+/**
+ * The configuration of a training run: every setting, its default and its meaning. Unknown keys and combinations that
+ * cannot work are errors with the line of the file, before anything is loaded. What only the data or the model can tell
+ * (a list shorter than docsPerQuery, a threshold above the vocabulary) is checked where those are opened.
+ */
+import { z } from 'zod';
+import { ACTIVATIONS } from '../model/index.ts';
+
+const count = z.int().positive();
+const rate = z.number().positive();
+
+const modelSchema = z.strictObject({
+  base: z.string().min(1).describe('the checkpoint or model to begin with: a folder, or the name of a pulled model'),
+  activation: z.enum(ACTIVATIONS).default('l0').describe('what turns logits into weights'),
+  maxLength: z.int().min(3).default(256).describe('tokens of a document that are read in training'),
+  encodeLength: z.int().min(3).default(512).describe('tokens of a document that the finished model reads'),
+  dtype: z.enum(['F32', 'F16']).default('F32').describe('type of the weights in the finished model'),
+});
+
+const FORMATS = ['scored', 'triples', 'pairs'] as const;
+/** How a file of training data is read. */
+export type TrainingFormat = (typeof FORMATS)[number];
+
+const collectionSchema = z
+  .union([
+    z.string().min(1),
+    z.strictObject({ documents: z.string().min(1).describe('a file'), queries: z.string().min(1).describe('a file') }),
+  ])
+  .describe('whose ids stand in the lines in place of texts: a folder in BEIR layout, or two files; held in memory');
+
+const sourceSchema = z.strictObject({
+  path: z.string().min(1).describe('a file, or a collection in BEIR layout'),
+  format: z.enum(FORMATS),
+  weight: z.number().positive().default(1).describe('how often a query of this source comes, against the others'),
+  split: z.string().min(1).default('train').describe('judgements of a collection'),
+  collection: collectionSchema.optional(),
+  mendEncoding: z
+    .boolean()
+    .default(false)
+    .describe('documents of the collection that are UTF-8 taken for Latin-1 are put right, as in MS MARCO'),
+});
+
+const dataSchema = z
+  .strictObject({
+    train: z.union([z.string().min(1), z.array(sourceSchema).min(1)]).describe('a file or collection, or several'),
+    format: z.enum(FORMATS).optional().describe('of a single file or collection'),
+    split: z.string().min(1).optional().describe('judgements of a single collection; train if not given'),
+    collection: collectionSchema.optional(),
+    mendEncoding: z.boolean().optional().describe('of a single source, as there'),
+    docsPerQuery: z.int().min(1).default(2).describe('G, documents that are compared for a query'),
+    shuffleBuffer: count.default(10_000).describe('lines in memory among which the next one is chosen'),
+    maxBadLines: z.int().min(0).default(0).describe('lines that may be unreadable; they are named and left out'),
+  })
+  .superRefine(({ train, format, docsPerQuery, ...single }, context) => {
+    const problem = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+    if (typeof train === 'string' && format === undefined) problem('format', 'expected scored, triples or pairs');
+    const ofSingle = { format, split: single.split, collection: single.collection, mendEncoding: single.mendEncoding };
+    if (typeof train !== 'string')
+      for (const [key, value] of Object.entries(ofSingle))
+        if (value !== undefined) problem(key, `give ${key} with each source`);
+    const formats = typeof train === 'string' ? [format] : train.map((source) => source.format);
+    if (formats.includes('pairs') && docsPerQuery > 1)
+      problem('docsPerQuery', `pairs have one document a query: expected 1, got ${docsPerQuery}`);
+    if (formats.includes('scored') && docsPerQuery === 1)
+      problem('docsPerQuery', '1 would take every document of a scored list for the right one: expected 2 or more');
+  });
+
+const rankTermSchema = z
+  .strictObject({
+    loss: z.enum(['kl', 'margin-mse', 'info-nce']),
+    weight: rate.default(1).describe('factor of this loss in the sum'),
+    temperature: rate.default(1).describe('τ, of kl and info-nce'),
+    inBatchNegatives: z.boolean().default(false).describe('info-nce: documents of the other queries are negatives'),
+    otherPositives: z.boolean().default(true).describe('info-nce: also the positives of the other queries'),
+  })
+  .superRefine(({ loss, inBatchNegatives, temperature }, context) => {
+    if (inBatchNegatives && loss !== 'info-nce')
+      context.addIssue({ code: 'custom', path: ['inBatchNegatives'], message: `${loss} has none: use info-nce` });
+    if (temperature !== 1 && loss === 'margin-mse')
+      context.addIssue({ code: 'custom', path: ['temperature'], message: 'margin-mse has none' });
+  });
+
+const sparsitySchema = z.strictObject({
+  regulariser: z.enum(['flops', 'l1']).default('flops'),
+  lambda: z.number().min(0).describe('λ_d, weight of the regulariser'),
+  ramp: z.int().min(0).default(10_000).describe('T_λ, steps in which λ grows to its full value'),
+  rampShape: z.enum(['quadratic', 'linear', 'none']).default('quadratic'),
+  threshold: z
+    .int()
+    .min(0)
+    .nullable()
+    .default(null)
+    .describe('t, documents with at most t terms are left in peace; null for no mask'),
+  grouping: z
+    .enum(['by-position', 'none'])
+    .default('by-position')
+    .describe('documents of a query apart, or all together'),
+  flopsOn: z
+    .enum(['same', ...ACTIVATIONS])
+    .default('same')
+    .describe('activation that the regulariser sees'),
+});
+
+const idfSchema = z
+  .strictObject({
+    source: z.string().min(1).default('model').describe('model, corpus (the training texts), none, or a file'),
+    learnable: z.boolean().default(false),
+    learningRate: rate
+      .nullable()
+      .default(null)
+      .describe('of the table, if learnable; that of the network if not given'),
+  })
+  .superRefine(({ source, learnable, learningRate }, context) => {
+    if (source === 'none' && learnable)
+      context.addIssue({
+        code: 'custom',
+        path: ['learnable'],
+        message: 'there is no table to learn with source: none',
+      });
+    if (learningRate !== null && !learnable)
+      context.addIssue({ code: 'custom', path: ['learningRate'], message: 'the table is not learnable' });
+  });
+
+const groupSchema = z.strictObject({
+  learningRate: rate.optional(),
+  weightDecay: z.number().min(0).optional(),
+});
+
+const optimSchema = z
+  .strictObject({
+    learningRate: rate.default(2e-5),
+    weightDecay: z.number().min(0).default(0.01),
+    beta1: z.number().min(0).lt(1).default(0.9),
+    beta2: z.number().min(0).lt(1).default(0.999),
+    epsilon: rate.default(1e-8),
+    warmup: z.int().min(0).default(6000).describe('steps in which the learning rate grows'),
+    decay: z.enum(['linear', 'cosine', 'none']).default('linear').describe('how it falls to 0 at the last step'),
+    clip: rate.nullable().default(null).describe('largest norm of the gradient; null for no clipping'),
+    steps: count.default(100_000),
+    batchQueries: count.default(40).describe('Q, queries of a step'),
+    seed: z
+      .int()
+      .min(0)
+      .max(2 ** 32 - 1)
+      .default(42),
+    head: groupSchema
+      .default({})
+      .describe('the head of its own: scale, input share and bias of a tied one, the decoder bias'),
+  })
+  .superRefine(({ warmup, steps }, context) => {
+    if (warmup >= steps)
+      context.addIssue({ code: 'custom', path: ['warmup'], message: `${warmup} steps of ${steps}: expected fewer` });
+  });
+
+const evaluateSchema = z.strictObject({
+  collection: z.string().min(1).describe('a collection in BEIR layout'),
+  split: z.string().min(1).default('dev'),
+  every: count.default(1000).describe('steps between evaluations'),
+  maxQueries: count.nullable().default(null).describe('of the judged queries the first so many'),
+  maxDocuments: count.nullable().default(null).describe('judged documents and as many others as fit; null for all'),
+  patience: count.nullable().default(null).describe('evaluations without a better one before the run ends early'),
+  keep: z
+    .enum(['best', 'last'])
+    .default('best')
+    .describe('which model is the finished one; until λ has its full value, none counts as best'),
+});
+
+const engineSchema = z.strictObject({
+  device: z.enum(['cpu', 'webgpu', 'cuda', 'dml', 'coreml']).default('cpu').describe('only cpu is tested'),
+  threads: count.nullable().default(null).describe('null for as many as the machine has'),
+  activations: z
+    .enum(['recompute', 'save'])
+    .default('recompute')
+    .describe('what backward does about forward’s results'),
+  microBatchTokens: count.default(2048).describe('tokens that run through the network together: bounds the memory'),
+  dropout: z.number().min(0).lt(1).default(0),
+  freezeLayers: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe('layers from the first on that stay as they are, and the embeddings'),
+  freezeEmbeddings: z
+    .boolean()
+    .default(false)
+    .describe('embeddings, and a decoder tied to them, stay as they are; freezeLayers above 0 implies it'),
+  frozenCacheBytes: z
+    .int()
+    .min(0)
+    .default(20e9)
+    .describe('disk that the outputs of frozen layers may take: tokens × hidden size × 4 for each document'),
+});
+
+const outputSchema = z.strictObject({
+  logEvery: count.default(10).describe('steps between lines of metrics.jsonl'),
+  checkpointEvery: count.default(500).describe('steps between checkpoints'),
+  keepCheckpoints: count.default(1),
+  onCollapse: z.enum(['stop', 'continue']).default('stop').describe('when documents lose all their terms'),
+});
+
+/** A training run. */
+export const trainConfigSchema = z
+  .strictObject({
+    model: modelSchema,
+    data: dataSchema,
+    rank: z.union([rankTermSchema, z.array(rankTermSchema).min(1)]),
+    sparsity: sparsitySchema,
+    idf: idfSchema.prefault({}),
+    optim: optimSchema.prefault({}),
+    evaluate: evaluateSchema.optional(),
+    engine: engineSchema.prefault({}),
+    output: outputSchema.prefault({}),
+  })
+  .superRefine(({ model, sparsity, data, rank, optim }, context) => {
+    const problem = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
+    if (sparsity.flopsOn === model.activation)
+      problem(['sparsity', 'flopsOn'], `${sparsity.flopsOn} is the model's own activation: write same`);
+    const losses = Array.isArray(rank) ? rank : [rank];
+    const isSingle = data.docsPerQuery === 1;
+    for (const { loss, inBatchNegatives } of losses) {
+      if (isSingle && !inBatchNegatives)
+        problem(
+          ['data', 'docsPerQuery'],
+          `1 leaves ${loss} nothing to compare: expected 2 or more, or in-batch negatives`,
+        );
+      if (inBatchNegatives && optim.batchQueries === 1)
+        problem(['optim', 'batchQueries'], 'in-batch negatives need 2 queries or more');
+    }
+    const formats = typeof data.train === 'string' ? [data.format] : data.train.map(({ format }) => format);
+    const wantsScores = losses.find(({ loss }) => loss !== 'info-nce');
+    if (wantsScores && formats.some((format) => format !== undefined && format !== 'scored'))
+      problem(['rank', 'loss'], `${wantsScores.loss} needs teacher scores: data of format scored`);
+  });
+
+/** What only the base model can tell. */
+export type ModelFacts = { readonly vocabSize: number; readonly numLayers: number; readonly maxPositions: number };
+
+/** The same schema, for a base model of these sizes. */
+export function trainConfigFor({ vocabSize, numLayers, maxPositions }: ModelFacts) {
+  return trainConfigSchema.superRefine(({ model, sparsity, engine }, context) => {
+    const atMost = (path: [string, string], value: number | null, most: number, what: string) => {
+      if (value === null || value <= most) return;
+      context.addIssue({ code: 'custom', path, message: `${value}: expected at most ${most}, ${what}` });
+    };
+    atMost(['model', 'maxLength'], model.maxLength, maxPositions, 'the positions of the base model');
+    atMost(['model', 'encodeLength'], model.encodeLength, maxPositions, 'the positions of the base model');
+    atMost(['sparsity', 'threshold'], sparsity.threshold, vocabSize - 1, 'since the base model has one term more');
+    atMost(['engine', 'freezeLayers'], engine.freezeLayers, numLayers, 'the layers of the base model');
+  });
+}
+
+/** A checked configuration, defaults filled in. */
+export type TrainConfig = z.output<typeof trainConfigSchema>;
+/** One ranking loss and its factor. */
+export type RankTerm = z.output<typeof rankTermSchema>;
+/** The regulariser. */
+export type SparsityConfig = z.output<typeof sparsitySchema>;

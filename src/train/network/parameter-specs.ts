@@ -1,0 +1,39 @@
+/** Which parameters a network has, and which of them are trained. */
+import { ConfigError } from '../../core/index.ts';
+import type { Checkpoint } from '../../model/index.ts';
+import { TIED } from '../../model/index.ts';
+import type { ParameterGroup, ParameterSpec } from './parameters.ts';
+
+/** The name of the weights of query terms among the parameters. */
+export const IDF_PARAMETER = 'idf';
+
+/** What of a network is trained. */
+export type TrainedParts = {
+  /** Layers from the first on that stay as they are, the embeddings with them; 0 for none. */
+  readonly frozenLayers: number;
+  /** Whether the embeddings stay as they are even where no layer does. A decoder tied to them stays with them. */
+  readonly freezeEmbeddings: boolean;
+  readonly learnsIdf: boolean;
+};
+
+/** The parameters of a checkpoint, and those of query terms. */
+export function parameterSpecs(checkpoint: Checkpoint, parts: TrainedParts): ParameterSpec[] {
+  const { usedNames, decoderBiasName, config } = checkpoint;
+  const { frozenLayers, learnsIdf } = parts;
+  if (frozenLayers > config.numLayers)
+    throw new ConfigError(`engine.freezeLayers is ${frozenLayers}, but the network has ${config.numLayers} layers`);
+  const inHead = new Set<string>([decoderBiasName, TIED.scale, TIED.inputShare]);
+  const groupOf = (name: string): ParameterGroup | undefined => {
+    if (inHead.has(name)) return 'head';
+    return isFrozen(name, parts) ? undefined : 'encoder';
+  };
+  const network = usedNames.map((name) => ({ name, shape: checkpoint.entry(name).shape, group: groupOf(name) }));
+  const idf = { name: IDF_PARAMETER, shape: [config.vocabSize], group: learnsIdf ? ('idf' as const) : undefined };
+  return [...network, idf];
+}
+
+function isFrozen(name: string, { frozenLayers, freezeEmbeddings }: TrainedParts): boolean {
+  const layer = /^bert\.encoder\.layer\.(\d+)\./.exec(name)?.[1];
+  if (layer !== undefined) return Number(layer) < frozenLayers;
+  return name.startsWith('bert.embeddings.') && (freezeEmbeddings || frozenLayers > 0);
+}

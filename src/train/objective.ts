@@ -1,0 +1,141 @@
+/**
+ * What training minimises, from pooled logits to their gradient:
+ *
+ *     L = Σ_r α_r·L_rank,r(s) + λ(step)·R(v)          s = q·w,  w = act(z),  v = act'(z)
+ *
+ * act' is another activation than act in the decoupled variants (Shen et al., SIGIR 2025,
+ * https://doi.org/10.1145/3726302.3730192, § 5.4: de-ℓ0, inv-de-ℓ0) and the same elsewhere. Each part of the sum is given
+ * by its own name. Knows nothing of networks, data or steps of an optimiser.
+ */
+import type { BatchShape, Matrix, QueryTerms, Ranking } from '../losses/index.ts';
+import {
+  activeTerms,
+  addScoreGradients,
+  flops,
+  infoNce,
+  kl,
+  l1,
+  lambdaAt,
+  marginMse,
+  matrix,
+  scores,
+} from '../losses/index.ts';
+import type { Activation } from '../model/index.ts';
+import { activateAll, addActivationGradient } from '../model/index.ts';
+import type { RankTerm, SparsityConfig } from './config.ts';
+
+/** What is minimised. */
+export type Objective = {
+  /** act, also that of the finished model. */
+  readonly activation: Activation;
+  readonly rank: readonly RankTerm[];
+  readonly sparsity: SparsityConfig;
+};
+
+/** What a batch asks of the network. */
+export type ObjectiveBatch = BatchShape & {
+  readonly queries: readonly QueryTerms[];
+  /** Teacher scores, [Q, G] */
+  readonly teacher?: Matrix | undefined;
+  /** Optimiser steps done, from 0. */
+  readonly step: number;
+  /** Whether the weights of query terms are learned. */
+  readonly learnsQueries?: boolean | undefined;
+};
+
+/** The value, its parts and its gradients. */
+export type ObjectiveResult = {
+  /** L */
+  readonly loss: number;
+  /** Each ranking loss by its name, before its factor α. */
+  readonly rank: Readonly<Record<string, number>>;
+  /** R, before λ. */
+  readonly sparsity: number;
+  /** λ(step) */
+  readonly lambda: number;
+  /** Mean number of active terms of a document. */
+  readonly docLen: number;
+  /** Share of documents that the mask leaves in peace; 0 without a mask. */
+  readonly maskedShare: number;
+  /** Documents without any active term. */
+  readonly numEmpty: number;
+  /** ∂L/∂z, [B, V] */
+  readonly dZ: Matrix;
+  /** ∂L/∂q beside each query's weights, where they are learned. */
+  readonly dQueryWeights: readonly Float32Array[] | undefined;
+};
+
+/** Computes the objective of a batch. `z` [B, V] are pooled logits, special terms already at 0. */
+export function objective(
+  z: Matrix,
+  batch: ObjectiveBatch,
+  { activation, rank, sparsity }: Objective,
+): ObjectiveResult {
+  const w = { ...z, data: activateAll(z.data, activation) }; //       w, [B, V]
+  const dW = matrix(z.rows, z.cols); //                               ∂L/∂w, [B, V]
+  const dQueryWeights = batch.learnsQueries
+    ? batch.queries.map(({ terms }) => new Float32Array(terms.length))
+    : undefined;
+  const losses = rank.map((term) => {
+    const { loss, dScores } = rankLoss(term, w, batch);
+    for (let i = 0; i < dScores.data.length; i++) dScores.data[i] *= term.weight;
+    addScoreGradients({ queries: batch.queries, w, dScores }, { dW, dQueryWeights });
+    return { name: term.loss, loss, part: term.weight * loss };
+  });
+  const dZ = matrix(z.rows, z.cols); //                               ∂L/∂z, [B, V]
+  addActivationGradient(z.data, activation, { dW: dW.data, dZ: dZ.data });
+  const regulariser = addSparsity({ z, w, dZ }, batch, { activation, sparsity });
+  const rankSum = losses.reduce((sum, { part }) => sum + part, 0);
+  return {
+    loss: rankSum + regulariser.lambda * regulariser.loss,
+    rank: Object.fromEntries(losses.map(({ name, loss }) => [name, loss])),
+    sparsity: regulariser.loss,
+    lambda: regulariser.lambda,
+    ...lengths(w, sparsity.threshold),
+    dZ,
+    dQueryWeights,
+  };
+}
+
+function rankLoss(term: RankTerm, w: Matrix, { queries, teacher }: ObjectiveBatch): Ranking {
+  const { loss, temperature, inBatchNegatives, otherPositives } = term;
+  const s = scores(queries, w, inBatchNegatives ? 'batch' : 'own'); // [Q, G] or [Q, B]
+  switch (loss) {
+    case 'kl':
+      return kl(s, teacher, { temperature });
+    case 'margin-mse':
+      return marginMse(s, teacher);
+    case 'info-nce':
+      return infoNce(s, { inBatchNegatives, otherPositives, temperature });
+    default:
+      return loss satisfies never;
+  }
+}
+
+type Logits = { readonly z: Matrix; readonly w: Matrix; readonly dZ: Matrix };
+
+/** Adds λ·∂R/∂z to ∂L/∂z. */
+function addSparsity(
+  { z, w, dZ }: Logits,
+  batch: ObjectiveBatch,
+  { activation, sparsity }: Pick<Objective, 'activation' | 'sparsity'>,
+): { readonly loss: number; readonly lambda: number } {
+  const { flopsOn, grouping, threshold, lambda: full, ramp, rampShape } = sparsity;
+  const seen = flopsOn === 'same' ? activation : flopsOn;
+  const v = seen === activation ? w : { ...z, data: activateAll(z.data, seen) }; //  v, [B, V]
+  const lambda = lambdaAt(batch.step, { lambda: full, ramp, shape: rampShape });
+  const { loss, dW } = sparsity.regulariser === 'l1' ? l1(v) : flops(v, batch, { grouping, threshold });
+  for (let i = 0; i < dW.data.length; i++) dW.data[i] *= lambda;
+  addActivationGradient(z.data, seen, { dW: dW.data, dZ: dZ.data });
+  return { loss, lambda };
+}
+
+function lengths(w: Matrix, threshold: number | null): Pick<ObjectiveResult, 'docLen' | 'maskedShare' | 'numEmpty'> {
+  const counts = activeTerms(w); // ‖w‖₀, [B]
+  const numMasked = threshold === null ? 0 : counts.filter((count) => count <= threshold).length;
+  return {
+    docLen: counts.reduce((sum, count) => sum + count, 0) / w.rows,
+    maskedShare: numMasked / w.rows,
+    numEmpty: counts.filter((count) => count === 0).length,
+  };
+}

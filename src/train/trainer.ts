@@ -1,0 +1,174 @@
+/**
+ * Optimiser steps over a network: a batch of texts in, what happened out. Where batches come from, when to evaluate, save
+ * or stop is the loop's. Runs in the calling thread, which a step keeps busy.
+ */
+import { availableParallelism } from 'node:os';
+import type { Logger } from '../core/index.ts';
+import { assert, Random } from '../core/index.ts';
+import type { Matrix, QueryTerms } from '../losses/index.ts';
+import type { Checkpoint } from '../model/index.ts';
+import type { Tokenizer } from '../text/index.ts';
+import type { TrainingBatch } from './batches/training-batch.ts';
+import type { TrainConfig } from './config.ts';
+import { IDF_PARAMETER } from './network/parameter-specs.ts';
+import type { Parameters } from './network/parameters.ts';
+import { TrainableNetwork } from './network/trainable-network.ts';
+import type { ObjectiveResult } from './objective.ts';
+import { objective } from './objective.ts';
+import type { OptimiserStep } from './optimiser.ts';
+import { optimise } from './optimiser.ts';
+import { learningRateAt } from './schedule.ts';
+
+/** What a step did. */
+export type StepReport = Omit<ObjectiveResult, 'dZ' | 'dQueryWeights'> & {
+  /** Steps done before this one. */
+  readonly step: number;
+  /** Of the encoder. */
+  readonly learningRate: number;
+  /** ‖g‖ before clipping. */
+  readonly gradientNorm: number;
+  readonly numDocs: number;
+  /** Tokens of the documents, without padding. */
+  readonly numTokens: number;
+};
+
+/** What a trainer begins with. */
+export type TrainerStart = {
+  readonly checkpoint: Checkpoint;
+  readonly tokenizer: Tokenizer;
+  /** Weights of query terms; where they are learned, those to begin with. */
+  readonly idf: Float32Array;
+  /** The file in which the outputs of frozen layers are kept; without it they are computed at every step. */
+  readonly frozenCache?: string | undefined;
+  readonly logger?: Logger | undefined;
+};
+
+/** Steps over one network. Close it when done. */
+export class Trainer {
+  readonly #config: TrainConfig;
+  readonly #tokenizer: Tokenizer;
+  readonly #network: TrainableNetwork;
+
+  /** Loads the network. */
+  static async create(config: TrainConfig, start: TrainerStart): Promise<Trainer> {
+    const { checkpoint, tokenizer, idf, frozenCache, logger } = start;
+    const { engine, data, optim, model } = config;
+    const network = await TrainableNetwork.create(checkpoint, {
+      idf: { values: idf, isLearned: config.idf.learnable },
+      mode: engine.activations,
+      frozenLayers: engine.freezeLayers,
+      freezeEmbeddings: engine.freezeEmbeddings,
+      cachePath: frozenCache,
+      maxCacheBytes: engine.frozenCacheBytes,
+      logger,
+      dropout: engine.dropout,
+      device: engine.device,
+      threads: engine.threads ?? availableParallelism(),
+      microBatchTokens: engine.microBatchTokens,
+      maxDocuments: optim.batchQueries * data.docsPerQuery,
+      maxLength: model.maxLength,
+    });
+    return new Trainer(config, tokenizer, network);
+  }
+
+  private constructor(config: TrainConfig, tokenizer: Tokenizer, network: TrainableNetwork) {
+    this.#config = config;
+    this.#tokenizer = tokenizer;
+    this.#network = network;
+  }
+
+  /** Weights, gradients and moments, to be saved and put back. */
+  get parameters(): Parameters {
+    return this.#network.parameters;
+  }
+
+  /** Takes one step. `step` counts those done before. */
+  async step(batch: TrainingBatch, step: number): Promise<StepReport> {
+    const documents = batch.documents.map((text) => this.#tokenise(text));
+    const pass = await this.#network.forward(documents, this.#dropoutSeed(step));
+    this.#dropSpecialTerms(pass.z);
+    const { dZ, dQueryWeights, ...result } = this.#objective(pass.z, batch, step);
+    await this.#network.backward(pass, dZ);
+    if (dQueryWeights) this.#addQueryGradients(batch, dQueryWeights);
+    const settings = this.#optimiserStep(step);
+    const gradientNorm = optimise(this.#network.kernel, this.parameters, settings);
+    const numTokens = documents.reduce((sum, ids) => sum + ids.length, 0);
+    const { learningRate } = settings.groups.encoder;
+    return { ...result, step, learningRate, gradientNorm, numDocs: documents.length, numTokens };
+  }
+
+  /** Pooled logits of a batch as step 0 would see them, special terms at 0: to look at before training begins. */
+  async logits(batch: TrainingBatch): Promise<Matrix> {
+    const documents = batch.documents.map((text) => this.#tokenise(text));
+    const { z } = await this.#network.forward(documents, this.#dropoutSeed(0));
+    this.#dropSpecialTerms(z);
+    return z;
+  }
+
+  /** Releases the engine. */
+  close(): Promise<void> {
+    return this.#network.close();
+  }
+
+  #tokenise(text: string): Int32Array {
+    return this.#tokenizer.encodeForModel(text, this.#config.model.maxLength).ids;
+  }
+
+  /** A number that the run's seed and the step decide. */
+  #dropoutSeed(step: number): number {
+    return new Random(this.#config.optim.seed ^ Math.imul(step + 1, 0x9e3779b9)).uint32();
+  }
+
+  /** Special tokens, and rows that only fill the vocabulary up to a round size, weigh nothing and learn nothing. */
+  #dropSpecialTerms(z: Matrix): void {
+    const { vocabulary } = this.#tokenizer;
+    for (let b = 0; b < z.rows; b++) {
+      const row = z.data.subarray(b * z.cols, (b + 1) * z.cols);
+      for (const term of vocabulary.specialIds) row[term] = 0;
+      row.fill(0, vocabulary.size);
+    }
+  }
+
+  #objective(z: Matrix, { queries, teacher }: TrainingBatch, step: number): ObjectiveResult {
+    const { model, rank, sparsity, idf, data } = this.#config;
+    const shape = { numQueries: queries.length, docsPerQuery: data.docsPerQuery };
+    const terms = queries.map((text) => this.#queryTerms(text));
+    const batch = { ...shape, queries: terms, teacher, step, learnsQueries: idf.learnable };
+    return objective(z, batch, { activation: model.activation, rank: [rank].flat(), sparsity });
+  }
+
+  /** q_j = relu(idf_j) of each token once; those that a learned table has brought to 0 stay, with weight 0. */
+  #queryTerms(text: string): QueryTerms {
+    const { vocabulary } = this.#tokenizer;
+    const { weights: idf } = this.parameters.get(IDF_PARAMETER);
+    const ids = [...new Set(this.#tokenizer.encode(text))].filter((term) => !vocabulary.specialIds.has(term));
+    const terms = Uint32Array.from(ids).sort();
+    return { terms, weights: Float32Array.from(terms, (term) => Math.max(0, idf[term])) };
+  }
+
+  /** ∂L/∂idf_j += ∂L/∂q_j where idf_j > 0: the slope of relu. */
+  #addQueryGradients({ queries }: TrainingBatch, dQueryWeights: readonly Float32Array[]): void {
+    const { weights: idf, gradients } = this.parameters.get(IDF_PARAMETER);
+    assert(gradients !== undefined, 'the weights of query terms are not trained');
+    queries.forEach((text, n) => {
+      this.#queryTerms(text).terms.forEach((term, k) => {
+        if (idf[term] > 0) gradients[term] += dQueryWeights[n][k];
+      });
+    });
+  }
+
+  #optimiserStep(step: number): OptimiserStep {
+    const { optim, idf } = this.#config;
+    const { beta1, beta2, epsilon, clip, weightDecay, head } = optim;
+    const at = (learningRate: number): number => learningRateAt(step, { ...optim, learningRate });
+    const groups = {
+      encoder: { learningRate: at(optim.learningRate), weightDecay },
+      head: {
+        learningRate: at(head.learningRate ?? optim.learningRate),
+        weightDecay: head.weightDecay ?? weightDecay,
+      },
+      idf: { learningRate: at(idf.learningRate ?? optim.learningRate), weightDecay },
+    };
+    return { groups, beta1, beta2, epsilon, clip, step };
+  }
+}
