@@ -21,6 +21,21 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: ['core', 'files', 'search'],
   engines: ['core', 'files', 'text', 'model', 'search', 'store'],
   eval: ['core', 'files', 'data', 'engines'],
+  train: [
+    'core',
+    'files',
+    'config',
+    'text',
+    'graph',
+    'model',
+    'data',
+    'kernels',
+    'losses',
+    'search',
+    'store',
+    'engines',
+    'eval',
+  ],
   cli: [
     'core',
     'files',
@@ -36,6 +51,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'store',
     'engines',
     'eval',
+    'train',
   ],
 };
 

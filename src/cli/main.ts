@@ -16,6 +16,7 @@ import { queryCommand } from './query.ts';
 import { quickstartCommand } from './quickstart.ts';
 import { searchCommand } from './search.ts';
 import { statsCommand } from './stats.ts';
+import { trainCommand } from './train.ts';
 import { verifyCommand } from './verify.ts';
 
 const COMMANDS: readonly CommandGroup[] = [
@@ -23,7 +24,7 @@ const COMMANDS: readonly CommandGroup[] = [
   { title: 'Indexes:', commands: [addCommand, deleteCommand, mergeCommand, statsCommand, verifyCommand] },
   { title: 'Text to vectors:', commands: [encodeCommand, queryCommand] },
   { title: 'Measuring:', commands: [evalCommand, metricsCommand] },
-  { title: 'Models:', commands: [modelCommand] },
+  { title: 'Models:', commands: [modelCommand, trainCommand] },
   { title: 'Start here:', commands: [quickstartCommand, doctorCommand] },
 ];
 

@@ -23,6 +23,7 @@ const BAR_WIDTH = 20;
 const DEFAULT_COLUMNS = 80;
 
 const CLEAR_LINE = '\r\u001b[2K';
+const CLEAR_LINE_ABOVE = '\u001b[1A\u001b[2K';
 const COLOURS = { red: 31, yellow: 33, cyan: 36, grey: 90 } as const;
 
 /** Whether to write colours. As in Node itself FORCE_COLOR comes first, then NO_COLOR, then the kind of stream. */
@@ -33,7 +34,7 @@ export function wantsColour(env: Readonly<Record<string, string | undefined>>, i
   return isTTY && env.TERM !== 'dumb';
 }
 
-/** Lines of text with at most one passing status line below them. */
+/** Lines of text with a passing status below them, of one line or several. */
 export class Terminal {
   readonly #stream: TextStream;
   readonly #colour: boolean;
@@ -67,16 +68,21 @@ export class Terminal {
     if (status) this.showStatus(status);
   }
 
-  /** Draws the status line, in place of the one before. */
+  /** Draws the status, in place of the one before. No line of it may be as wide as the terminal. */
   showStatus(text: string): void {
-    this.#stream.write(`${CLEAR_LINE}${text}`);
+    this.#stream.write(`${this.#clearing}${text}`);
     this.#status = text;
   }
 
-  /** Takes the status line away. */
+  /** Takes the status away. */
   clearStatus(): void {
-    if (this.#status) this.#stream.write(CLEAR_LINE);
+    if (this.#status) this.#stream.write(this.#clearing);
     this.#status = '';
+  }
+
+  /** What clears the status: its last line, where the cursor is, and those above it. */
+  get #clearing(): string {
+    return CLEAR_LINE + CLEAR_LINE_ABOVE.repeat(this.#status.split('\n').length - 1);
   }
 }
 

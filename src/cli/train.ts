@@ -1,0 +1,92 @@
+/** `lzero train`: a configuration to a model, watched, stopped and gone on with at will. */
+import { availableParallelism } from 'node:os';
+import { basename, extname } from 'node:path';
+import { Command } from 'commander';
+import { loadConfig } from '../config/index.ts';
+import { ENGINE_VERSION } from '../graph/index.ts';
+import {
+  readBase,
+  type TrainConfig,
+  type TrainOutcome,
+  train,
+  trainConfigFor,
+  trainConfigSchema,
+} from '../train/index.ts';
+import type { CliContext } from './context.ts';
+import { formatCount } from './format.ts';
+import { packageVersion, withExamples } from './program.ts';
+import { evaluationText, TrainingView } from './training-view.ts';
+
+type TrainCommandOptions = {
+  readonly output?: string;
+  readonly set: readonly string[];
+  readonly resume?: boolean;
+  readonly dryRun?: boolean;
+};
+
+/** The `train` command. */
+export function trainCommand(context: CliContext): Command {
+  const command = new Command('train')
+    .description('train a model: documents get sparse, ranking gets better')
+    .argument('<config>', 'YAML or JSON file, see docs/TRAINING.md')
+    .option('-o, --output <folder>', 'folder of the run; the name of the configuration with .run if not given')
+    .option('--set <key=value>', 'change a setting of the file; may be repeated', collect, [])
+    .option('--resume', 'go on with a run that was stopped or killed')
+    .option('--dry-run', 'only check the configuration, and print it with all defaults')
+    .action((file: string, options: TrainCommandOptions) => runTrain(context, file, options));
+  return withExamples(command, {
+    'lzero train train.yaml': 'train; curves in the terminal, the model in train.run/model',
+    'lzero train train.yaml --resume': 'go on after Ctrl-C or a kill, with the same numbers',
+    'lzero train train.yaml -o sparse.run --set sparsity.lambda=0.1': 'another run with one setting changed',
+  });
+}
+
+function collect(value: string, before: readonly string[]): string[] {
+  return [...before, value];
+}
+
+async function runTrain(context: CliContext, file: string, options: TrainCommandOptions): Promise<void> {
+  const { output = `${basename(file, extname(file))}.run`, set, resume, dryRun = false } = options;
+  const config = await readConfig(file, set);
+  if (dryRun) return await context.stdout.write(`${JSON.stringify(config, undefined, 2)}\n`);
+  const view = new TrainingView(context);
+  try {
+    const outcome = await train(config, {
+      folder: output,
+      resume,
+      provenance: provenance(),
+      signal: context.signal,
+      onEvent: (event) => view.show(event),
+    });
+    view.close();
+    await report(context, outcome);
+  } finally {
+    view.close();
+  }
+}
+
+/** Checked twice: by itself, and against the sizes of its base model; each problem with its line. */
+async function readConfig(file: string, set: readonly string[]): Promise<TrainConfig> {
+  const config = await loadConfig(file, trainConfigSchema, { set });
+  const { facts } = await readBase(config);
+  return await loadConfig(file, trainConfigFor(facts), { set });
+}
+
+function provenance(): Readonly<Record<string, string>> {
+  return {
+    lzero: packageVersion(),
+    node: process.version,
+    engine: `onnxruntime ${ENGINE_VERSION}`,
+    machine: `${process.platform} ${process.arch}, ${availableParallelism()} cores`,
+    date: new Date().toISOString(),
+  };
+}
+
+async function report({ stdout, options, logger }: CliContext, outcome: TrainOutcome): Promise<void> {
+  const { folder, model, steps, stoppedEarly, evaluation } = outcome;
+  if (options.json)
+    return await stdout.writeJson({ run: folder, model, steps, stoppedEarly, evaluation: evaluation ?? null });
+  const early = stoppedEarly ? ', early: nothing got better any more' : '';
+  logger.info(`trained for ${formatCount(steps)} steps${early}${evaluation ? `; ${evaluationText(evaluation)}` : ''}`);
+  await stdout.writeLine(model);
+}

@@ -1,0 +1,254 @@
+/**
+ * A run from its first step to its model: steps, lines of metrics, evaluations, checkpoints, alarms, and an end that may
+ * come early. Whatever it decides depends on the state alone, which a checkpoint holds: a run that was killed and goes on
+ * gives the numbers of one that never was.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { assert, InterruptedError } from '../../core/index.ts';
+import type { TrainingBatch } from '../batches/training-batch.ts';
+import type { TrainConfig } from '../config.ts';
+import { BEST_BY, type Evaluation } from './evaluation.ts';
+import type { Metrics, TrainListener, TrainOutcome } from './events.ts';
+import { type Alarm, CollapseError, checkFirstBatch, checkLengths, logitStatistics, StepGuard } from './guards.ts';
+import { MetricsMeter, metricsOf } from './metrics-meter.ts';
+import type { Prepared } from './prepare.ts';
+import { progressOf } from './prepare.ts';
+import type { RunFolder } from './run-folder.ts';
+import { FIRST_STATE, loadState, type RunState, saveState, stateBytes } from './run-state.ts';
+import { writeModel } from './write-model.ts';
+
+/** What surrounds a step: a thread that may be ended only outside of it. */
+export type StepGate = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** What a run is given. */
+export type LoopParts = {
+  readonly config: TrainConfig;
+  readonly prepared: Prepared;
+  readonly folder: RunFolder;
+  readonly listener: TrainListener;
+  /** Asks it to save and stop after the step at hand. */
+  readonly signal: AbortSignal;
+  /** Milliseconds, from any beginning. */
+  readonly clock: () => number;
+  readonly gate: StepGate;
+};
+
+/** One run. */
+export class TrainingLoop {
+  readonly #parts: LoopParts;
+  readonly #guard: StepGuard;
+  #state: RunState = FIRST_STATE;
+  #meter = new MetricsMeter(FIRST_STATE.pending);
+  /** The step of the newest checkpoint. */
+  #savedStep = 0;
+  /** Since the last line: documents and the milliseconds that their steps took. */
+  #pace = { numDocs: 0, numTokens: 0, ms: 0 };
+
+  constructor(parts: LoopParts) {
+    this.#parts = parts;
+    this.#guard = new StepGuard(parts.config);
+  }
+
+  /** Goes on where the folder's newest checkpoint is, to the end. */
+  async run(): Promise<TrainOutcome> {
+    const { config, folder, prepared, listener } = this.#parts;
+    await this.#restore();
+    await this.#requireRoom();
+    if (this.#state.step === 0) await this.#checkFirstBatch();
+    listener({ kind: 'begin', step: this.#state.step, steps: config.optim.steps });
+    const batches = prepared.data.batches(this.#state.step);
+    try {
+      await this.#goOn(batches);
+    } finally {
+      await batches.return(undefined);
+    }
+    return await this.#finish(folder);
+  }
+
+  async #restore(): Promise<void> {
+    const { folder, prepared, listener } = this.#parts;
+    const path = await folder.lastCheckpoint();
+    if (path !== undefined) {
+      this.#state = await loadState(path, prepared.trainer.parameters);
+      listener({
+        kind: 'note',
+        level: 'info',
+        message: `going on after step ${this.#state.step.toLocaleString('en')}`,
+      });
+    }
+    this.#meter = new MetricsMeter(this.#state.pending);
+    this.#savedStep = this.#state.step;
+    await folder.cutMetrics(path === undefined ? -1 : this.#state.step);
+  }
+
+  /** Two checkpoints while one replaces the other, and models: best, the one that replaces it, and the finished one. */
+  async #requireRoom(): Promise<void> {
+    const { config, prepared, folder } = this.#parts;
+    const { parameters } = prepared.trainer;
+    let numWeights = 0;
+    for (const { weights } of parameters.all) numWeights += weights.length;
+    const modelBytes = numWeights * Float32Array.BYTES_PER_ELEMENT;
+    await folder.requireRoom((config.output.keepCheckpoints + 1) * stateBytes(parameters) + 3 * modelBytes);
+  }
+
+  async #checkFirstBatch(): Promise<void> {
+    const { prepared, listener, gate } = this.#parts;
+    const first = await prepared.data.batches(0).next();
+    if (first.done) return;
+    const statistics = logitStatistics(await gate(() => prepared.trainer.logits(first.value)));
+    const { mean, spread, activeTerms } = statistics;
+    const message = `first batch: logits ${mean.toFixed(2)} ± ${spread.toFixed(2)}, ${activeTerms.toFixed(0)} active terms a document`;
+    listener({ kind: 'note', level: 'info', message });
+    await this.#raise(checkFirstBatch(statistics));
+  }
+
+  async #goOn(batches: AsyncGenerator<TrainingBatch>): Promise<void> {
+    const { config, signal } = this.#parts;
+    try {
+      for (;;) {
+        if (this.#isEvaluationDue()) await this.#evaluate();
+        if (this.#isCheckpointDue()) await this.#save();
+        if (this.#state.step >= config.optim.steps || this.#isOutOfPatience()) return;
+        await nextTurn(); // steps block the thread: here it hears of an interruption
+        if (signal.aborted) throw new InterruptedError();
+        const { value } = await batches.next();
+        await this.#step(value);
+      }
+    } catch (error) {
+      if (!(error instanceof InterruptedError)) throw error;
+      if (this.#savedStep !== this.#state.step) await this.#save();
+      throw new InterruptedError(`stopped after step ${this.#state.step.toLocaleString('en')}, which is saved`, {
+        hint: 'go on with --resume',
+      });
+    }
+  }
+
+  async #step(batch: TrainingBatch): Promise<void> {
+    const { config, prepared, listener, clock, gate } = this.#parts;
+    const began = clock();
+    const report = await gate(() => prepared.trainer.step(batch, this.#state.step));
+    this.#pace.ms += clock() - began;
+    this.#pace.numDocs += report.numDocs;
+    this.#pace.numTokens += report.numTokens;
+    await this.#raise(this.#guard.check(report));
+    const metrics = metricsOf(report, config.sparsity.regulariser);
+    this.#meter.add(metrics);
+    this.#state = { ...this.#state, step: this.#state.step + 1 };
+    const { step } = this.#state;
+    listener({ kind: 'step', step, metrics: { ...metrics, ...this.#speed() } });
+    if (step % config.output.logEvery === 0 || step === config.optim.steps) await this.#logLine(step);
+  }
+
+  async #logLine(step: number): Promise<void> {
+    await this.#parts.folder.log({ step, ...this.#meter.take(), ...this.#speed() });
+    this.#pace = { numDocs: 0, numTokens: 0, ms: 0 };
+  }
+
+  #speed(): Metrics {
+    const { numDocs, numTokens, ms } = this.#pace;
+    return { docsPerSecond: (1000 * numDocs) / ms, tokensPerSecond: (1000 * numTokens) / ms };
+  }
+
+  /** Before the first step, every so many steps, and after the last; once. */
+  #isEvaluationDue(): boolean {
+    const { evaluate, optim } = this.#parts.config;
+    const { step, last } = this.#state;
+    return evaluate !== undefined && last?.step !== step && (step % evaluate.every === 0 || step === optim.steps);
+  }
+
+  async #evaluate(): Promise<void> {
+    const { config, folder, listener } = this.#parts;
+    const { step } = this.#state;
+    const candidate = folder.candidate;
+    await this.#write(candidate);
+    const values = await this.#measure(candidate);
+    const isBest = this.#countsAsBest() && (this.#state.best?.values[BEST_BY] ?? -1) < values[BEST_BY];
+    if (isBest) await this.#write(folder.best, values);
+    const numCollapsed = values.docLen < 1 ? this.#state.numCollapsed + 1 : 0;
+    this.#state = {
+      ...this.#state,
+      last: { step, values },
+      best: isBest ? { step, values } : this.#state.best,
+      numSinceBest: isBest || !this.#countsAsBest() ? 0 : this.#state.numSinceBest + 1,
+      numCollapsed,
+    };
+    await folder.log({ step, evaluation: values });
+    listener({ kind: 'evaluation', step, values, isBest });
+    await this.#raise(checkLengths(numCollapsed, values.docLen, config));
+  }
+
+  async #write(path: string, evaluation?: Metrics): Promise<void> {
+    const { config, prepared, folder } = this.#parts;
+    const figures = { name: folder.name, step: this.#state.step, evaluation };
+    await writeModel(path, config, { prepared, figures });
+  }
+
+  async #measure(model: string): Promise<Evaluation> {
+    const { prepared, folder, listener, signal } = this.#parts;
+    const { evaluator, threads } = prepared;
+    assert(evaluator !== undefined, 'an evaluation without a collection');
+    const progress = progressOf(listener);
+    progress.start({ label: 'evaluating', unit: 'documents', total: evaluator.numDocs });
+    const onProgress = (numDone: number) => progress.update(numDone);
+    try {
+      return await evaluator.evaluate(model, folder.scratch, { threads, signal, onProgress });
+    } finally {
+      progress.stop();
+    }
+  }
+
+  /** Until λ has its full value documents are longer than they will be, and better than they can stay. */
+  #countsAsBest(): boolean {
+    const { sparsity, optim } = this.#parts.config;
+    const rampEnd = sparsity.rampShape === 'none' ? 0 : sparsity.ramp;
+    return this.#state.step > 0 && (this.#state.step >= rampEnd || this.#state.step >= optim.steps);
+  }
+
+  #isOutOfPatience(): boolean {
+    const patience = this.#parts.config.evaluate?.patience ?? null;
+    return patience !== null && this.#state.numSinceBest >= patience;
+  }
+
+  #isCheckpointDue(): boolean {
+    const { output, optim } = this.#parts.config;
+    const { step } = this.#state;
+    return step !== this.#savedStep && (step % output.checkpointEvery === 0 || step === optim.steps);
+  }
+
+  async #save(): Promise<void> {
+    const { config, prepared, folder, listener } = this.#parts;
+    const { step } = this.#state;
+    await saveState(folder.checkpoint(step), prepared.trainer.parameters, {
+      ...this.#state,
+      pending: this.#meter.pending,
+    });
+    await folder.dropOldCheckpoints(config.output.keepCheckpoints);
+    this.#savedStep = step;
+    listener({ kind: 'checkpoint', step });
+  }
+
+  /** Says what is wrong, and ends the run unless told otherwise; numbers that are not finite cannot be gone on with. */
+  async #raise(alarm: Alarm | undefined): Promise<void> {
+    if (!alarm) return;
+    const { config, folder, listener } = this.#parts;
+    await folder.log({ step: this.#state.step, alarm: alarm.message });
+    if (config.output.onCollapse === 'stop' || alarm.isFatal) throw new CollapseError(alarm.message, alarm.hint);
+    listener({ kind: 'note', level: 'warn', message: `${alarm.message} (${alarm.hint})` });
+  }
+
+  async #finish(folder: RunFolder): Promise<TrainOutcome> {
+    const { config } = this.#parts;
+    const { step, best, last } = this.#state;
+    const keepsBest = config.evaluate?.keep === 'best' && best !== null;
+    if (keepsBest) await folder.keepBest();
+    else await this.#write(folder.model, last?.step === step ? last.values : undefined);
+    await folder.dropScratch();
+    return {
+      folder: folder.path,
+      model: folder.model,
+      steps: step,
+      stoppedEarly: step < config.optim.steps,
+      evaluation: (keepsBest ? best : last) ?? undefined,
+    };
+  }
+}

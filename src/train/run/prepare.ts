@@ -1,0 +1,139 @@
+/**
+ * Everything a run needs, opened and checked before its first step: base model, data, query weights, network, development
+ * collection. Whatever is wrong is named here, not after an hour.
+ */
+import { availableParallelism } from 'node:os';
+import { ConfigError, describeIssues, type Logger, type Progress } from '../../core/index.ts';
+import type { ModelFolder } from '../../model/index.ts';
+import { Checkpoint, missingHead, readIdf, readModelFolder, resolveModel } from '../../model/index.ts';
+import { IdfCounter } from '../../text/index.ts';
+import { TrainingData } from '../batches/training-data.ts';
+import type { ModelFacts, TrainConfig } from '../config.ts';
+import { trainConfigFor } from '../config.ts';
+import { Trainer } from '../trainer.ts';
+import { Evaluator } from './evaluation.ts';
+import type { TrainListener } from './events.ts';
+
+/** Who is told, and who may stop it. */
+export type PrepareOptions = { readonly listener: TrainListener; readonly signal: AbortSignal };
+
+/** What a run works with. Close it when done. */
+export type Prepared = {
+  readonly base: ModelFolder;
+  readonly checkpoint: Checkpoint;
+  readonly data: TrainingData;
+  readonly trainer: Trainer;
+  readonly evaluator: Evaluator | undefined;
+  readonly threads: number;
+  close(): Promise<void>;
+};
+
+/** The base model's folder and what a configuration must fit. A model without a network of ours cannot be trained. */
+export async function readBase({ model: { base }, idf }: Pick<TrainConfig, 'model' | 'idf'>): Promise<BaseModel> {
+  const { folder: path, name } = await resolveModel(base);
+  const folder = await readModelFolder(path, {}, name).catch((error: unknown) => {
+    if (idf.source === 'model' || !(error instanceof ConfigError)) throw error;
+    return readModelFolder(path, { idf: 'none' }, name); // the only table it lacks is one that the run brings
+  });
+  const { config } = folder;
+  if (config) return { folder, facts: config };
+  const what = folder.settings.kind === 'bow' ? 'has no network' : 'is an ONNX file, which lzero does not look into';
+  throw new ConfigError(`${base} ${what}, so there is nothing to train`, {
+    hint: 'begin with a BERT or DistilBERT checkpoint (model.base)',
+  });
+}
+
+/** A base model, all but its weights. */
+export type BaseModel = { readonly folder: ModelFolder; readonly facts: ModelFacts };
+
+/** Opens everything. */
+export async function prepare(config: TrainConfig, frozenCache: string, options: PrepareOptions): Promise<Prepared> {
+  const { listener, signal } = options;
+  const { folder: base, facts } = await readBase(config);
+  checkFit(config, facts);
+  const data = await openData(config, options);
+  const checkpoint = await Checkpoint.open(base.encoderFolder);
+  try {
+    if (checkpoint.head === 'none')
+      throw missingHead(config.model.base, `lzero model import ${config.model.base} -o MODEL`);
+    const evaluator = config.evaluate && (await Evaluator.open(config.evaluate, { signal }));
+    const idf = await queryWeights(config, base, { data, listener });
+    const { tokenizer } = base;
+    const logger = loggerOf(listener);
+    const trainer = await Trainer.create(config, { checkpoint, tokenizer, idf, frozenCache, logger });
+    const threads = config.engine.threads ?? availableParallelism();
+    const close = async (): Promise<void> => {
+      await trainer.close();
+      await checkpoint.close();
+    };
+    return { base, checkpoint, data, trainer, evaluator, threads, close };
+  } catch (error) {
+    await checkpoint.close();
+    throw error;
+  }
+}
+
+/** What the command line has checked already, with the lines of the file; a caller of the library has not. */
+function checkFit(config: TrainConfig, facts: ModelFacts): void {
+  const checked = trainConfigFor(facts).safeParse(config);
+  if (!checked.success) throw new ConfigError(describeIssues(checked.error.issues));
+}
+
+async function openData(config: TrainConfig, { listener, signal }: PrepareOptions): Promise<TrainingData> {
+  const { batchQueries, seed } = config.optim;
+  const wantsScores = [config.rank].flat().some(({ loss }) => loss !== 'info-nce');
+  const logger = loggerOf(listener);
+  const progress = progressOf(listener);
+  const data = await TrainingData.open(config.data, { batchQueries, seed, wantsScores, signal, logger, progress });
+  for (const { path, numExamples, numBad } of data.sources) {
+    const bad = numBad === 0 ? '' : `, ${numBad.toLocaleString('en')} bad lines left out`;
+    logger.info(`${path}: ${numExamples.toLocaleString('en')} examples${bad}`);
+  }
+  return data;
+}
+
+/** Words as events. */
+function loggerOf(listener: TrainListener): Logger {
+  const warn = (message: string): void => listener({ kind: 'note', level: 'warn', message });
+  const info = (message: string): void => listener({ kind: 'note', level: 'info', message });
+  return { error: warn, warn, info, debug: () => {} };
+}
+
+/** Progress as events. */
+export function progressOf(listener: TrainListener): Progress {
+  let work = { label: '', unit: '', total: undefined as number | undefined };
+  const say = (done: number): void => {
+    const { label, unit, total } = work;
+    listener({ kind: 'work', label, unit, done, ...(total === undefined ? {} : { total }) });
+  };
+  return {
+    start: ({ label, unit, total, done = 0 }) => {
+      work = { label, unit, total };
+      say(done);
+    },
+    update: say,
+    stop: () => listener({ kind: 'work-over' }),
+  };
+}
+
+type IdfSources = { readonly data: TrainingData; readonly listener: TrainListener };
+
+/** Weights of query terms to begin with, one a term of the network's vocabulary. */
+async function queryWeights(
+  { idf: { source } }: TrainConfig,
+  base: ModelFolder,
+  { data, listener }: IdfSources,
+): Promise<Float32Array> {
+  if (source === 'model') return base.idf.values;
+  if (source !== 'corpus') return (await readIdf(source, base.tokenizer)).values;
+  const counter = new IdfCounter(base.tokenizer);
+  const progress = progressOf(listener);
+  progress.start({ label: 'counting terms', unit: 'documents' });
+  let numDone = 0;
+  for await (const text of data.documents()) {
+    counter.add(text);
+    progress.update(++numDone);
+  }
+  progress.stop();
+  return counter.table().values;
+}

@@ -1,0 +1,223 @@
+/**
+ * The folder of a run: what is where, what a run that goes on must have in common with the one before, and the lines of
+ * metrics. Knows nothing of training itself.
+ *
+ *     config.yaml      the configuration, defaults filled in          run.json     what it was run from and on
+ *     metrics.jsonl    a line a logged step or evaluation              checkpoints/ step-N.safetensors, the newest few
+ *     best/            the model of the best evaluation                model/       the finished model
+ */
+import { appendFile, mkdir, readdir, readFile, rename, rm, statfs } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { stringify } from 'yaml';
+import { isJsonObject, type JsonObject, OutputError, parseJson, ResumeError } from '../../core/index.ts';
+import { acquireLock, exists, type Lock, readIfExists, writeFileAtomically } from '../../files/index.ts';
+import type { TrainConfig } from '../config.ts';
+
+/** What decides the numbers of a run, beside its configuration. */
+export type RunFacts = {
+  /** Identity of the base model. */
+  readonly base: string;
+  /** Identity of the training data. */
+  readonly data: unknown;
+};
+
+/** How a folder is opened. */
+export type RunFolderOptions = {
+  /** Go on with what is there. */
+  readonly resume?: boolean | undefined;
+  /** Versions and the like, for whoever looks at the folder later. */
+  readonly provenance?: Readonly<Record<string, string>> | undefined;
+};
+
+/** Where the outputs of frozen layers are kept, in the folder of a run. */
+export const FROZEN_CACHE = 'frozen.cache';
+
+const CHECKPOINT_NAME = /^step-(\d+)\.safetensors$/;
+
+/** A run on disk. Close it: it holds a lock. */
+export class RunFolder {
+  readonly path: string;
+  readonly #lock: Lock;
+
+  /** Makes the folder, or goes on with one that has the same configuration and facts. */
+  static async open(
+    path: string,
+    config: TrainConfig,
+    { resume = false, provenance = {}, ...facts }: RunFolderOptions & RunFacts,
+  ): Promise<RunFolder> {
+    await makeFolder(path);
+    const lock = acquireLock(join(path, 'run.lock'));
+    try {
+      const folder = new RunFolder(path, lock);
+      await requireFolder(path, { resume });
+      if (resume) await folder.#checkSame(config, facts);
+      else await folder.#begin(config, { ...facts, provenance });
+      return folder;
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  private constructor(path: string, lock: Lock) {
+    this.path = path;
+    this.#lock = lock;
+  }
+
+  /** The finished model. */
+  get model(): string {
+    return this.#file('model');
+  }
+
+  /** The model of the best evaluation. */
+  get best(): string {
+    return this.#file('best');
+  }
+
+  /** A folder for what is made in between and may be deleted at any time. */
+  get scratch(): string {
+    return this.#file('scratch');
+  }
+
+  /** The model under evaluation. */
+  get candidate(): string {
+    return this.#file('scratch', 'model');
+  }
+
+  /** What the run is called. */
+  get name(): string {
+    return basename(resolve(this.path));
+  }
+
+  /** Makes the best model the finished one. */
+  async keepBest(): Promise<void> {
+    await rename(this.best, this.model);
+  }
+
+  /** Deletes what was made in between. */
+  async dropScratch(): Promise<void> {
+    await rm(this.scratch, { recursive: true, force: true });
+  }
+
+  /** The checkpoint after so many steps. */
+  checkpoint(step: number): string {
+    return this.#file('checkpoints', `step-${String(step).padStart(8, '0')}.safetensors`);
+  }
+
+  /** The newest checkpoint; undefined where there is none. */
+  async lastCheckpoint(): Promise<string | undefined> {
+    const steps = await this.#checkpointSteps();
+    return steps.length === 0 ? undefined : this.checkpoint(steps[steps.length - 1]);
+  }
+
+  /** Removes all checkpoints but the newest ones. */
+  async dropOldCheckpoints(numKept: number): Promise<void> {
+    const steps = await this.#checkpointSteps();
+    for (const step of steps.slice(0, -numKept)) await rm(this.checkpoint(step), { force: true });
+  }
+
+  async #checkpointSteps(): Promise<number[]> {
+    const names = await readdir(this.#file('checkpoints'));
+    return names.flatMap((name) => Number(CHECKPOINT_NAME.exec(name)?.[1] ?? [])).sort((a, b) => a - b);
+  }
+
+  /** Adds a line to metrics.jsonl. */
+  async log(line: JsonObject): Promise<void> {
+    await appendFile(this.#file('metrics.jsonl'), `${JSON.stringify(line)}\n`).catch((cause: unknown) => {
+      throw OutputError.writing(this.#file('metrics.jsonl'), cause);
+    });
+  }
+
+  /** Drops lines that a run has written after the checkpoint that it goes on from, and one that a kill has torn. */
+  async cutMetrics(step: number): Promise<void> {
+    const text = (await readIfExists(this.#file('metrics.jsonl'))) ?? '';
+    const kept = text.split('\n').filter((line) => {
+      const parsed = parsedLine(line);
+      return parsed !== undefined && typeof parsed.step === 'number' && parsed.step <= step;
+    });
+    await writeFileAtomically(this.#file('metrics.jsonl'), kept.map((line) => `${line}\n`).join(''));
+  }
+
+  /** Throws where the disk has not the room that the run will need. */
+  async requireRoom(numBytes: number): Promise<void> {
+    const { bavail, bsize } = await statfs(this.path);
+    const free = bavail * bsize;
+    if (free >= numBytes) return;
+    const mb = (bytes: number): string => `${Math.ceil(bytes / 1e6).toLocaleString('en')} MB`;
+    throw new OutputError(`${this.path}: checkpoints and models need ${mb(numBytes)}, the disk has ${mb(free)} left`, {
+      hint: 'free some disk space, choose another folder with -o, or keep fewer checkpoints (output.keepCheckpoints)',
+    });
+  }
+
+  /** Lets others write. */
+  close(): void {
+    this.#lock.release();
+  }
+
+  #file(...parts: string[]): string {
+    return join(this.path, ...parts);
+  }
+
+  async #begin(config: TrainConfig, about: RunFacts & Required<Pick<RunFolderOptions, 'provenance'>>): Promise<void> {
+    await mkdir(this.#file('checkpoints'), { recursive: true });
+    await writeFileAtomically(this.#file('config.yaml'), stringify(config));
+    await writeFileAtomically(this.#file('metrics.jsonl'), '');
+    const { provenance, ...facts } = about;
+    const lines = { format: 1, seed: config.optim.seed, ...facts, config, provenance };
+    await writeFileAtomically(this.#file('run.json'), `${JSON.stringify(lines, undefined, 2)}\n`); // last: it makes the run
+  }
+
+  async #checkSame(config: TrainConfig, facts: RunFacts): Promise<void> {
+    const before = parsedLine(await readFile(this.#file('run.json'), 'utf8')) ?? {};
+    const now: JsonObject = JSON.parse(JSON.stringify({ ...facts, config }));
+    const changed = ['base', 'data', ...Object.keys(config).filter((section) => section !== 'output')].filter(
+      (name) => !isDeepStrictEqual(part(before, name), part(now, name)),
+    );
+    if (changed.length === 0) return;
+    throw new ResumeError(`${this.path} was begun with another ${changed.map(called).join(', ')}`, {
+      hint: 'put back what it was begun with (config.yaml there), or begin anew in another folder with -o',
+    });
+  }
+}
+
+/** Makes the folder where it is missing. A run that is there must be one to go on with, and only then. */
+export async function requireFolder(path: string, { resume = false }: Pick<RunFolderOptions, 'resume'>): Promise<void> {
+  await makeFolder(path);
+  const isRun = await exists(join(path, 'run.json'));
+  if (isRun && (await exists(join(path, 'model'))))
+    throw new ResumeError(`${path} is a finished run`, { hint: 'name another folder with -o' });
+  if (isRun && !resume)
+    throw new ResumeError(`${path} has a run that is not finished`, {
+      hint: 'go on with --resume, or name another folder with -o',
+    });
+  if (!isRun && resume)
+    throw new ResumeError(`${path} has no run to go on with`, { hint: 'leave out --resume to begin one' });
+}
+
+/** A fact, or a section of the configuration. */
+function part(run: JsonObject, name: string): unknown {
+  if (name === 'base') return run.base;
+  if (name === 'data') return [run.data, isJsonObject(run.config) ? run.config.data : undefined];
+  return isJsonObject(run.config) ? run.config[name] : undefined;
+}
+
+function called(name: string): string {
+  if (name === 'base') return 'base model';
+  return name === 'data' ? 'training data' : `section "${name}" of the configuration`;
+}
+
+function parsedLine(line: string): JsonObject | undefined {
+  try {
+    const value = parseJson(line, (problem) => new ResumeError(problem));
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true }).catch((cause: unknown) => {
+    throw OutputError.writing(path, cause);
+  });
+}

@@ -1,0 +1,77 @@
+/**
+ * Training on a thread of its own: steps keep a thread busy, and the caller's stays free to draw and to hear Ctrl-C. What
+ * the run tells comes over as events, an error as the error it was.
+ */
+import { Worker } from 'node:worker_threads';
+import { assert, errorFrom, LzeroError, messageOf, type ThreadFailure } from '../../core/index.ts';
+import type { NativeGate } from '../../graph/index.ts';
+import { createGate, guardExit, unguardExit } from '../../graph/index.ts';
+import type { TrainEvent, TrainListener, TrainOutcome } from './events.ts';
+import type { RunRequest } from './training-run.ts';
+
+/** How to train. */
+export type TrainOptions = Omit<RunRequest, 'config'> & {
+  /** Told what happens. */
+  readonly onEvent?: TrainListener | undefined;
+  /** Stops the run after the step at hand, which is saved; it then fails with `InterruptedError`. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** What the thread is started with. */
+export type TrainingThreadData = { readonly request: RunRequest; readonly gate: NativeGate };
+
+/** What the thread sends. */
+export type TrainingMessage =
+  | { readonly kind: 'event'; readonly event: TrainEvent }
+  | { readonly kind: 'done'; readonly outcome: TrainOutcome }
+  | ThreadFailure;
+
+/** The code of errors that are nobody's but the thread's own. */
+export const TRAINING_FAILED = 'TRAINING';
+
+/** Node 20 loads no .ts in threads: sources run by tests and scripts use the built file. */
+const WORKER = import.meta.url.endsWith('.ts')
+  ? new URL('../../../dist/train/run/training-worker.js', import.meta.url)
+  : new URL('./training-worker.js', import.meta.url);
+
+/** Trains, and gives what came of it. The configuration is one that `trainConfigSchema` has checked. */
+export async function train(config: RunRequest['config'], options: TrainOptions): Promise<TrainOutcome> {
+  const { onEvent, signal, ...run } = options;
+  const gate = createGate();
+  const workerData: TrainingThreadData = { request: { config, ...run }, gate };
+  const worker = new Worker(WORKER, { workerData });
+  const stop = (): void => worker.postMessage('stop');
+  guardExit(gate);
+  signal?.addEventListener('abort', stop, { once: true });
+  if (signal?.aborted) stop();
+  try {
+    return await outcomeOf(worker, onEvent ?? (() => {}));
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    unguardExit(gate);
+    await worker.terminate();
+  }
+}
+
+function outcomeOf(worker: Worker, onEvent: TrainListener): Promise<TrainOutcome> {
+  return new Promise((resolve, reject) => {
+    worker.on('message', (message: TrainingMessage) => {
+      switch (message.kind) {
+        case 'event':
+          return onEvent(message.event);
+        case 'done':
+          return resolve(message.outcome);
+        case 'failure':
+          return reject(errorFrom(message));
+        default:
+          return assert(false, `the training thread sent ${JSON.stringify(message satisfies never)}`);
+      }
+    });
+    const failed = (what: string, cause?: unknown) =>
+      reject(new LzeroError(TRAINING_FAILED, `the training thread ${what}`, { cause, hint: MEMORY_HINT }));
+    worker.on('error', (cause) => failed(`failed: ${messageOf(cause)}`, cause));
+    worker.on('exit', () => failed('has ended'));
+  });
+}
+
+const MEMORY_HINT = 'where memory ran out: lower engine.microBatchTokens or model.maxLength, or freeze layers';

@@ -1,0 +1,45 @@
+/** A run in the calling thread, which its steps keep busy. `train` (train.ts) starts a thread for it. */
+import { join } from 'node:path';
+import { modelIdentity } from '../../model/index.ts';
+import type { TrainConfig } from '../config.ts';
+import type { TrainListener, TrainOutcome } from './events.ts';
+import { type StepGate, TrainingLoop } from './loop.ts';
+import { prepare } from './prepare.ts';
+import { FROZEN_CACHE, RunFolder, type RunFolderOptions, requireFolder } from './run-folder.ts';
+
+/** How a run is made. */
+export type RunRequest = Pick<RunFolderOptions, 'resume' | 'provenance'> & {
+  readonly config: TrainConfig;
+  /** Folder of the run. */
+  readonly folder: string;
+};
+
+/** What surrounds a run. */
+export type RunSurroundings = {
+  readonly listener: TrainListener;
+  readonly signal: AbortSignal;
+  /** Milliseconds, from any beginning. */
+  readonly clock: () => number;
+  readonly gate: StepGate;
+};
+
+/** Runs to the end, or until the signal fires; then the step is finished and saved. */
+export async function runTraining(
+  { config, folder: path, resume, provenance }: RunRequest,
+  surroundings: RunSurroundings,
+): Promise<TrainOutcome> {
+  await requireFolder(path, { resume }); // before anything that takes long
+  const prepared = await prepare(config, join(path, FROZEN_CACHE), surroundings);
+  try {
+    const base = await modelIdentity(prepared.base, 'fp32');
+    const data = await prepared.data.identity();
+    const folder = await RunFolder.open(path, config, { resume, provenance, base, data });
+    try {
+      return await new TrainingLoop({ config, prepared, folder, ...surroundings }).run();
+    } finally {
+      folder.close();
+    }
+  } finally {
+    await prepared.close();
+  }
+}

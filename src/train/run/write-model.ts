@@ -1,0 +1,95 @@
+/** The model as it stands after some steps, as a model folder with a card that tells how it came about. */
+import { writeTrainedModel } from '../../model/index.ts';
+import type { TrainConfig } from '../config.ts';
+import { IDF_PARAMETER } from '../network/parameter-specs.ts';
+import type { Metrics } from './events.ts';
+import type { Prepared } from './prepare.ts';
+
+/** What the card says beside the configuration. */
+export type ModelFigures = {
+  /** What the model is called. */
+  readonly name: string;
+  /** Steps done. */
+  readonly step: number;
+  readonly evaluation?: Metrics | undefined;
+};
+
+/** Writes the folder. */
+export async function writeModel(
+  folder: string,
+  config: TrainConfig,
+  { prepared, figures }: { readonly prepared: Prepared; readonly figures: ModelFigures },
+): Promise<void> {
+  const { base, checkpoint, trainer } = prepared;
+  const { parameters } = trainer;
+  const { vocabulary } = base.tokenizer;
+  const { activation, encodeLength, dtype } = config.model;
+  await writeTrainedModel(folder, {
+    name: figures.name,
+    base,
+    checkpoint,
+    activation,
+    encodeLength,
+    dtype,
+    weights: (name) => parameters.get(name).weights,
+    idf: config.idf.source === 'none' ? 'none' : relu(parameters.get(IDF_PARAMETER).weights.slice(0, vocabulary.size)),
+    training: describeTraining(config, prepared, figures),
+  });
+}
+
+/** Learned weights may have fallen below 0, where they count as 0. */
+function relu(weights: Float32Array): Float32Array {
+  return weights.map((weight) => Math.max(0, weight));
+}
+
+/** The section of the card on training. */
+export function describeTraining(
+  config: TrainConfig,
+  { data }: Pick<Prepared, 'data'>,
+  { step, evaluation }: Omit<ModelFigures, 'name'>,
+): string {
+  const { rank, sparsity, optim, engine, model, idf, evaluate } = config;
+  const losses = [rank].flat().map(({ loss, weight }) => (weight === 1 ? loss : `${weight}·${loss}`));
+  const mask = sparsity.threshold === null ? 'no mask' : `ℓ0 mask above ${sparsity.threshold} terms`;
+  const rows = [
+    [
+      'steps',
+      `${step.toLocaleString('en')} of ${optim.steps.toLocaleString('en')}, ${optim.batchQueries} queries × ${config.data.docsPerQuery} documents`,
+    ],
+    [
+      'data',
+      data.sources.map(({ path, numExamples }) => `${path} (${numExamples.toLocaleString('en')} examples)`).join(', '),
+    ],
+    ['ranking loss', losses.join(' + ')],
+    [
+      'sparsity',
+      `${sparsity.regulariser}, λ ${sparsity.lambda} after ${sparsity.ramp} steps, ${mask}, on ${sparsity.flopsOn === 'same' ? model.activation : sparsity.flopsOn}`,
+    ],
+    [
+      'optimiser',
+      `AdamW, learning rate ${optim.learningRate}, weight decay ${optim.weightDecay}, warm-up ${optim.warmup}, seed ${optim.seed}`,
+    ],
+    ['document length in training', `${model.maxLength} tokens`],
+    ['query weights', `${idf.source}${idf.learnable ? ', learned' : ''}`],
+    ...(engine.freezeLayers > 0 ? [['frozen', `embeddings and ${engine.freezeLayers} layers`]] : []),
+    ...(evaluate && evaluation
+      ? [
+          [
+            `on ${evaluate.collection} (${evaluate.split})`,
+            Object.entries(evaluation)
+              .map(([name, value]) => `${name} ${value.toFixed(4)}`)
+              .join(', '),
+          ],
+        ]
+      : []),
+  ];
+  return `## Training
+
+| | |
+|---|---|
+${rows.map(([key, value]) => `| ${key} | ${value} |`).join('\n')}
+
+The method: Xinjie Shen, Zhichao Geng, Yang Yang. _Exploring ℓ0 Sparsification for Inference-free Sparse Retrievers._
+SIGIR 2025, https://doi.org/10.1145/3726302.3730192.
+`;
+}

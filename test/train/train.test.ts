@@ -1,0 +1,159 @@
+/** Whole runs, on the training thread: what they write, that they can be stopped and gone on with, what they refuse. */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadModel } from '../../src/model/index.ts';
+import { type TrainEvent, type TrainOptions, train } from '../../src/train/index.ts';
+import { metricsOf, tinyConfig, writeTinyTraining } from './tiny-training.ts';
+
+const TIMEOUT_MS = 60_000;
+let folder: string;
+let text: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lzero-train-'));
+  text = writeTinyTraining(folder);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const place = (name: string): string => join(folder, name);
+const run = (name: string, set: readonly string[] = [], options: Partial<TrainOptions> = {}) =>
+  train(tinyConfig(text, ...set), { folder: place(name), ...options });
+const weightsOf = (name: string): Buffer => readFileSync(join(place(name), 'model/model.safetensors'));
+
+describe('a training run', () => {
+  it(
+    'logs every term by its name, evaluates, keeps the best model, and writes one that encodes',
+    async () => {
+      const events: TrainEvent[] = [];
+      const outcome = await run('whole', [], { onEvent: (event) => events.push(event) });
+      expect(outcome).toMatchObject({ steps: 20, stoppedEarly: false, model: join(place('whole'), 'model') });
+      const lines = metricsOf(place('whole'));
+      expect(lines.filter(({ evaluation }) => evaluation).map(({ step }) => step)).toEqual([0, 8, 16, 20]);
+      const steps = lines.filter(({ loss }) => loss !== undefined);
+      expect(steps.map(({ step }) => step)).toEqual([3, 6, 9, 12, 15, 18, 20]);
+      for (const name of [
+        'loss',
+        'rank',
+        'kl',
+        'flops',
+        'lambda',
+        'docLen',
+        'maskedShare',
+        'learningRate',
+        'gradientNorm',
+      ])
+        expect(steps[0][name], name).toEqual(expect.any(Number));
+      expect(steps.at(-1)?.lambda).toBe(0.01);
+      const evaluated = lines.flatMap(({ step, evaluation }) =>
+        Number(step) >= 8 && evaluation ? [{ step, values: evaluation }] : [],
+      );
+      expect(evaluated).toContainEqual(outcome.evaluation);
+      expect(events.filter(({ kind }) => kind === 'step')).toHaveLength(20);
+      const model = await loadModel(outcome.model);
+      const vectors = [];
+      for await (const { vector } of model.encode([{ id: 'a', text: 'the boat on the river' }])) vectors.push(vector);
+      await model.close();
+      expect(vectors[0].terms.length).toBeGreaterThan(0);
+      expect(model.settings).toMatchObject({ activation: 'l0', encodeLength: 32, name: 'whole' });
+      expect(readFileSync(join(outcome.model, 'README.md'), 'utf8')).toContain('| ranking loss | kl |');
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'gives the same bits twice',
+    async () => {
+      await run('again');
+      expect(metricsOf(place('again'))).toEqual(metricsOf(place('whole')));
+      expect(weightsOf('again').equals(weightsOf('whole'))).toBe(true);
+    },
+    TIMEOUT_MS,
+  );
+
+  it.each([1, 7, 8, 13])(
+    'stopped after step %i, saves, and goes on to the bits of a run that was never stopped',
+    async (stopAt) => {
+      const name = `stopped-${stopAt}`;
+      const controller = new AbortController();
+      const onEvent = (event: TrainEvent) => event.kind === 'step' && event.step === stopAt && controller.abort();
+      await expect(run(name, [], { onEvent, signal: controller.signal })).rejects.toMatchObject({
+        code: 'INTERRUPTED',
+        hint: 'go on with --resume',
+      });
+      await run(name, [], { resume: true });
+      expect(metricsOf(place(name))).toEqual(metricsOf(place('whole')));
+      expect(weightsOf(name).equals(weightsOf('whole'))).toBe(true);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'ends early when nothing gets better',
+    async () => {
+      const set = [
+        'optim.learningRate=1e-12',
+        'sparsity.ramp=0',
+        'sparsity.lambda=0',
+        'evaluate.every=2',
+        'evaluate.patience=2',
+      ];
+      expect(await run('early', set)).toMatchObject({ steps: 6, stoppedEarly: true, evaluation: { step: 2 } });
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'says that documents have lost all terms, names λ, and stops',
+    async () => {
+      const set = [
+        'sparsity.lambda=1000',
+        'sparsity.rampShape=none',
+        'sparsity.threshold=null',
+        'optim.learningRate=0.5',
+      ];
+      await expect(run('collapsed', set)).rejects.toMatchObject({
+        code: 'COLLAPSE',
+        hint: expect.stringContaining('λ is 1000 from the first step on'),
+      });
+      expect(metricsOf(place('collapsed')).at(-1)).toMatchObject({
+        alarm: expect.stringMatching(/lost all their terms|less than one/),
+      });
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'refuses to begin over a run, to go on with none, and to go on with another configuration',
+    async () => {
+      await expect(run('whole')).rejects.toMatchObject({
+        code: 'RESUME',
+        message: expect.stringContaining('finished'),
+      });
+      await expect(run('none', [], { resume: true })).rejects.toMatchObject({ code: 'RESUME' });
+      const controller = new AbortController();
+      const onEvent = ({ kind }: TrainEvent) => kind === 'step' && controller.abort();
+      await expect(run('half', [], { onEvent, signal: controller.signal })).rejects.toThrow('is saved');
+      await expect(run('half')).rejects.toMatchObject({ code: 'RESUME', hint: expect.stringContaining('--resume') });
+      await expect(run('half', ['sparsity.lambda=0.02'], { resume: true })).rejects.toThrow(
+        'another section "sparsity" of the configuration',
+      );
+    },
+    TIMEOUT_MS,
+  );
+
+  it.each([
+    ['sparsity.threshold=277', 'CONFIG', /threshold.*at most 276/],
+    ['model.maxLength=513', 'CONFIG', /maxLength.*at most 512/],
+    ['engine.freezeLayers=3', 'CONFIG', /freezeLayers.*at most 2/],
+    ['data.docsPerQuery=5', 'INPUT', /4 documents|5/],
+    ['data.train=nowhere.jsonl', 'INPUT', /nowhere/],
+    ['model.base=nowhere', 'MODEL', /nowhere/],
+    ['idf.source=nowhere.json', '', /nowhere/],
+    ['evaluate.collection=nowhere', 'INPUT', /nowhere/],
+  ])('refuses %s before the first step', async (set, _code, message) => {
+    await expect(run('refused', [set])).rejects.toThrow(message);
+    expect(existsSync(join(place('refused'), 'run.json'))).toBe(false);
+  });
+});
