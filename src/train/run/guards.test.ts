@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { tinyConfig } from '../../../test/train/tiny-training.ts';
+import { matrixFromRows } from '../../losses/index.ts';
+import type { StepReport } from '../trainer.ts';
+import { checkFirstBatch, checkLengths, logitStatistics, StepGuard } from './guards.ts';
+
+const config = (...set: string[]) =>
+  tinyConfig(
+    `model: { base: x }
+data: { train: x, format: scored }
+rank: { loss: kl }
+sparsity: { lambda: 0.4, threshold: null }
+optim: { warmup: 0 }`,
+    ...set,
+  );
+
+const report = (changes: Partial<StepReport>): StepReport => ({
+  step: 0,
+  loss: 1,
+  rank: { kl: 1 },
+  sparsity: 0,
+  lambda: 0,
+  docLen: 10,
+  maskedShare: 0,
+  numEmpty: 0,
+  numDocs: 4,
+  numTokens: 40,
+  learningRate: 1e-5,
+  gradientNorm: 1,
+  ...changes,
+});
+
+describe('the first batch', () => {
+  it('has mean, spread, active terms and empty documents, by hand', () => {
+    const { mean, spread, ...counts } = logitStatistics(
+      matrixFromRows([
+        [1, -1, 3, -3],
+        [0, 0, 0, -8],
+      ]),
+    ); // prettier
+    expect(mean).toBe(-1);
+    expect(spread).toBeCloseTo(Math.sqrt((4 + 0 + 16 + 4 + 1 + 1 + 1 + 49) / 8), 12);
+    expect(counts).toEqual({ activeTerms: 1, emptyShare: 0.5, numTerms: 4 });
+  });
+
+  it('with few active terms is fine; with none, with most, or with NaN it says what to do', () => {
+    const sound = { mean: -5, spread: 2, activeTerms: 180, emptyShare: 0, numTerms: 30_522 };
+    expect(checkFirstBatch(sound)).toBeUndefined();
+    expect(checkFirstBatch({ ...sound, activeTerms: 0, emptyShare: 1 })?.message).toContain('nothing can be learned');
+    expect(checkFirstBatch({ ...sound, mean: 3, activeTerms: 29_000 })?.message).toContain(
+      '29,000 of 30,522 terms are active',
+    );
+    expect(checkFirstBatch({ ...sound, activeTerms: 29_000 })?.hint).toContain('--head tied --calibrate');
+    expect(checkFirstBatch({ ...sound, mean: Number.NaN })).toMatchObject({ isFatal: true });
+  });
+});
+
+describe('steps', () => {
+  it('whose documents are all empty, three times in a row, are dead; a better one in between starts over', () => {
+    const guard = new StepGuard(config());
+    const alarms = [4, 4, 3, 4, 4, 4].map((numEmpty, step) => guard.check(report({ numEmpty, step })));
+    expect(alarms.map((alarm) => alarm !== undefined)).toEqual([false, false, false, false, false, true]);
+    expect(alarms[5]?.hint).toContain('lower sparsity.lambda (0.4)');
+    expect(alarms[5]?.hint).toContain('sparsity.threshold: 200');
+  });
+
+  it('without a ramp name the ramp as the cause', () => {
+    const guard = new StepGuard(config('sparsity.rampShape=none'));
+    const [, , alarm] = [0, 1, 2].map((step) => guard.check(report({ numEmpty: 4, step })));
+    expect(alarm?.hint).toContain('λ is 0.4 from the first step on');
+  });
+
+  it.each([{ loss: Number.NaN }, { gradientNorm: Number.POSITIVE_INFINITY }])(
+    'that are not finite (%o) end it',
+    (bad) => {
+      expect(new StepGuard(config()).check(report(bad))).toMatchObject({
+        isFatal: true,
+        hint: expect.stringContaining('learningRate'),
+      });
+    },
+  );
+});
+
+it('evaluations: less than one term a document is an alarm at the second time in a row', () => {
+  expect(checkLengths(1, 0.4, config())).toBeUndefined();
+  expect(checkLengths(2, 0.4, config())?.message).toContain('documents have 0.40 terms');
+});
