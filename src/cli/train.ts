@@ -2,7 +2,8 @@
 import { availableParallelism } from 'node:os';
 import { basename, extname } from 'node:path';
 import { Command } from 'commander';
-import { loadConfig } from '../config/index.ts';
+import { describeSettings, loadConfig, renderSettings } from '../config/index.ts';
+import { UsageError } from '../core/index.ts';
 import { ENGINE_VERSION } from '../graph/index.ts';
 import {
   readBase,
@@ -22,21 +23,24 @@ type TrainCommandOptions = {
   readonly set: readonly string[];
   readonly resume?: boolean;
   readonly dryRun?: boolean;
+  readonly settings?: boolean;
 };
 
 /** The `train` command. */
 export function trainCommand(context: CliContext): Command {
   const command = new Command('train')
     .description('train a model: documents get sparse, ranking gets better')
-    .argument('<config>', 'YAML or JSON file, see docs/TRAINING.md')
+    .argument('[config]', 'YAML or JSON file')
     .option('-o, --output <folder>', 'folder of the run; the name of the configuration with .run if not given')
     .option('--set <key=value>', 'change a setting of the file; may be repeated', collect, [])
     .option('--resume', 'go on with a run that was stopped or killed')
     .option('--dry-run', 'only check the configuration, and print it with all defaults')
-    .action((file: string, options: TrainCommandOptions) => runTrain(context, file, options));
+    .option('--settings', 'print every setting of a configuration, with its default and its meaning')
+    .action((file: string | undefined, options: TrainCommandOptions) => runTrain(context, file, options));
   return withExamples(command, {
     'lzero train train.yaml': 'train; curves in the terminal, the model in train.run/model',
     'lzero train train.yaml --resume': 'go on after Ctrl-C or a kill, with the same numbers',
+    'lzero train --settings': 'what a configuration can say',
     'lzero train train.yaml -o sparse.run --set sparsity.lambda=0.1': 'another run with one setting changed',
   });
 }
@@ -45,7 +49,9 @@ function collect(value: string, before: readonly string[]): string[] {
   return [...before, value];
 }
 
-async function runTrain(context: CliContext, file: string, options: TrainCommandOptions): Promise<void> {
+async function runTrain(context: CliContext, file: string | undefined, options: TrainCommandOptions): Promise<void> {
+  if (options.settings) return await context.stdout.writeLine(renderSettings(describeSettings(trainConfigSchema)));
+  if (file === undefined) throw new UsageError('name a configuration', { hint: 'see lzero train --help' });
   const { output = `${basename(file, extname(file))}.run`, set, resume, dryRun = false } = options;
   const config = await readConfig(file, set);
   if (dryRun) return await context.stdout.write(`${JSON.stringify(config, undefined, 2)}\n`);

@@ -18,7 +18,7 @@ const MAX_POINTS = 512;
 /** Shows the events of a run. */
 export class TrainingView {
   readonly #context: CliContext;
-  readonly #meter = new RateMeter();
+  #meter = new RateMeter();
   readonly #curves = new Map<string, number[]>();
   #work: Progress | undefined;
   #workLabel = '';
@@ -38,13 +38,14 @@ export class TrainingView {
         break;
       case 'begin':
         this.#steps = event.steps;
-        this.#meter.mark(this.#context.clock(), event.step);
+        this.#restartClock(event.step);
         break;
       case 'step':
         this.#showStep(event.step, event.metrics);
         break;
       case 'evaluation':
         logger.info(`${evaluationText(event)}${event.isBest ? ', the best so far' : ''}`);
+        this.#restartClock(event.step);
         break;
       case 'checkpoint':
         logger.debug(`checkpoint after step ${formatCount(event.step)}`);
@@ -64,6 +65,12 @@ export class TrainingView {
   close(): void {
     this.#endWork();
     this.#context.terminal.clearStatus();
+  }
+
+  /** The time left is told from the pace of steps alone. */
+  #restartClock(step: number): void {
+    this.#meter = new RateMeter();
+    this.#meter.mark(this.#context.clock(), step);
   }
 
   #showWork({ label, unit, total, done }: Extract<TrainEvent, { kind: 'work' }>): void {

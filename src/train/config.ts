@@ -30,7 +30,7 @@ const collectionSchema = z
 
 const sourceSchema = z.strictObject({
   path: z.string().min(1).describe('a file, or a collection in BEIR layout'),
-  format: z.enum(FORMATS),
+  format: z.enum(FORMATS).describe('how its lines are read'),
   weight: z.number().positive().default(1).describe('how often a query of this source comes, against the others'),
   split: z.string().min(1).default('train').describe('judgements of a collection'),
   collection: collectionSchema.optional(),
@@ -67,7 +67,7 @@ const dataSchema = z
 
 const rankTermSchema = z
   .strictObject({
-    loss: z.enum(['kl', 'margin-mse', 'info-nce']),
+    loss: z.enum(['kl', 'margin-mse', 'info-nce']).describe('kl and margin-mse learn from teacher scores'),
     weight: rate.default(1).describe('factor of this loss in the sum'),
     temperature: rate.default(1).describe('τ, of kl and info-nce'),
     inBatchNegatives: z.boolean().default(false).describe('info-nce: documents of the other queries are negatives'),
@@ -81,10 +81,10 @@ const rankTermSchema = z
   });
 
 const sparsitySchema = z.strictObject({
-  regulariser: z.enum(['flops', 'l1']).default('flops'),
+  regulariser: z.enum(['flops', 'l1']).default('flops').describe('what makes documents sparse'),
   lambda: z.number().min(0).describe('λ_d, weight of the regulariser'),
   ramp: z.int().min(0).default(10_000).describe('T_λ, steps in which λ grows to its full value'),
-  rampShape: z.enum(['quadratic', 'linear', 'none']).default('quadratic'),
+  rampShape: z.enum(['quadratic', 'linear', 'none']).default('quadratic').describe('how λ grows'),
   threshold: z
     .int()
     .min(0)
@@ -104,45 +104,45 @@ const sparsitySchema = z.strictObject({
 const idfSchema = z
   .strictObject({
     source: z.string().min(1).default('model').describe('model, corpus (the training texts), none, or a file'),
-    learnable: z.boolean().default(false),
-    learningRate: rate
-      .nullable()
-      .default(null)
-      .describe('of the table, if learnable; that of the network if not given'),
+    learnable: z.boolean().default(false).describe('query weights are trained, too'),
+    learningRate: rate.nullable().default(null).describe('of the table, if learnable; null for that of the network'),
+    weightDecay: z.number().min(0).nullable().default(null).describe('of the table; null for that of the network'),
   })
-  .superRefine(({ source, learnable, learningRate }, context) => {
+  .superRefine(({ source, learnable, learningRate, weightDecay }, context) => {
     if (source === 'none' && learnable)
       context.addIssue({
         code: 'custom',
         path: ['learnable'],
         message: 'there is no table to learn with source: none',
       });
-    if (learningRate !== null && !learnable)
-      context.addIssue({ code: 'custom', path: ['learningRate'], message: 'the table is not learnable' });
+    for (const [name, value] of Object.entries({ learningRate, weightDecay }))
+      if (value !== null && !learnable)
+        context.addIssue({ code: 'custom', path: [name], message: 'the table is not learnable' });
   });
 
 const groupSchema = z.strictObject({
-  learningRate: rate.optional(),
-  weightDecay: z.number().min(0).optional(),
+  learningRate: rate.optional().describe('of the head of its own; that of the network if not given'),
+  weightDecay: z.number().min(0).optional().describe('of the head of its own; that of the network if not given'),
 });
 
 const optimSchema = z
   .strictObject({
-    learningRate: rate.default(2e-5),
-    weightDecay: z.number().min(0).default(0.01),
-    beta1: z.number().min(0).lt(1).default(0.9),
-    beta2: z.number().min(0).lt(1).default(0.999),
-    epsilon: rate.default(1e-8),
+    learningRate: rate.default(2e-5).describe('γ, the highest, after the warm-up'),
+    weightDecay: z.number().min(0).default(0.01).describe('of AdamW, on all parameters'),
+    beta1: z.number().min(0).lt(1).default(0.9).describe('β₁ of AdamW'),
+    beta2: z.number().min(0).lt(1).default(0.999).describe('β₂ of AdamW'),
+    epsilon: rate.default(1e-8).describe('ε of AdamW'),
     warmup: z.int().min(0).default(6000).describe('steps in which the learning rate grows'),
     decay: z.enum(['linear', 'cosine', 'none']).default('linear').describe('how it falls to 0 at the last step'),
     clip: rate.nullable().default(null).describe('largest norm of the gradient; null for no clipping'),
-    steps: count.default(100_000),
+    steps: count.default(100_000).describe('optimiser steps of the run'),
     batchQueries: count.default(40).describe('Q, queries of a step'),
     seed: z
       .int()
       .min(0)
       .max(2 ** 32 - 1)
-      .default(42),
+      .default(42)
+      .describe('decides batches and dropout'),
     head: groupSchema
       .default({})
       .describe('the head of its own: scale, input share and bias of a tied one, the decoder bias'),
@@ -154,7 +154,7 @@ const optimSchema = z
 
 const evaluateSchema = z.strictObject({
   collection: z.string().min(1).describe('a collection in BEIR layout'),
-  split: z.string().min(1).default('dev'),
+  split: z.string().min(1).default('dev').describe('its judgements'),
   every: count.default(1000).describe('steps between evaluations'),
   maxQueries: count.nullable().default(null).describe('of the judged queries the first so many'),
   maxDocuments: count.nullable().default(null).describe('judged documents and as many others as fit; null for all'),
@@ -173,7 +173,7 @@ const engineSchema = z.strictObject({
     .default('recompute')
     .describe('what backward does about forward’s results'),
   microBatchTokens: count.default(2048).describe('tokens that run through the network together: bounds the memory'),
-  dropout: z.number().min(0).lt(1).default(0),
+  dropout: z.number().min(0).lt(1).default(0).describe('share of elements that dropout sets to 0'),
   freezeLayers: z
     .int()
     .min(0)
@@ -193,7 +193,7 @@ const engineSchema = z.strictObject({
 const outputSchema = z.strictObject({
   logEvery: count.default(10).describe('steps between lines of metrics.jsonl'),
   checkpointEvery: count.default(500).describe('steps between checkpoints'),
-  keepCheckpoints: count.default(1),
+  keepCheckpoints: count.default(1).describe('how many of the newest checkpoints stay'),
   onCollapse: z.enum(['stop', 'continue']).default('stop').describe('when documents lose all their terms'),
 });
 
