@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { describeSettings, parseConfig, renderSettings } from '../src/config/index.ts';
+import { trainConfigSchema } from '../src/train/index.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const run = promisify(execFile);
@@ -43,6 +45,13 @@ describe('documents', () => {
 
   it('README has fewer than 250 lines', () => {
     expect(readme.split('\n').length).toBeLessThan(250);
+  });
+
+  it('docs/TRAINING.md has every setting as the schema has it (scripts/training-settings.ts)', () => {
+    const text = readFileSync(join(ROOT, 'docs/TRAINING.md'), 'utf8');
+    for (const line of renderSettings(describeSettings(trainConfigSchema)).split('\n')) expect(text).toContain(line);
+    const [, example] = /```yaml\n([\s\S]*?)```/.exec(text) ?? [];
+    expect(parseConfig(example, trainConfigSchema)).toMatchObject({ sparsity: { lambda: 0.04, threshold: 200 } });
   });
 
   it("README's library examples run, one after the other in an empty folder", async () => {
