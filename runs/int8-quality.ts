@@ -8,15 +8,14 @@
  * test split, NFCorpus on dev. int8 may become the default (src/model/int8/precision.ts) only if no figure falls by more
  * than 0.5 %; exits with 1 if one does. A quarter of an hour on two quiet cores, most of it MiniLM.
  */
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { PRECISIONS, type Precision } from '../src/model/index.ts';
+import { lzero } from './lib/lzero.ts';
 
-const CLI = resolve(import.meta.dirname, '../dist/cli/main.js');
 /** How much of NDCG@10 may be lost. */
 const LIMIT = 0.005;
 const METRIC = 'ndcg@10';
@@ -29,11 +28,6 @@ const MODELS = ['splade-tiny', 'minilm-l6'] as const;
 const reportSchema = z.object({
   collections: z.array(z.object({ rows: z.array(z.object({ [METRIC]: z.number(), docLen: z.number() })) })),
 });
-
-function lzero(...args: string[]): string {
-  const stdio = ['ignore', 'pipe', 'inherit'] as const;
-  return execFileSync(process.execPath, [CLI, ...args], { encoding: 'utf8', stdio: [...stdio] });
-}
 
 /** A model folder of a checkpoint; one without a head gets a tied one. */
 function importModel(
