@@ -57,14 +57,19 @@ class Bm25Lucene {
   }
 
   static String measure(IndexSearcher searcher, List<Query> queries, String request) throws Exception {
-    Matcher k = Pattern.compile("\"k\":(\\d+)").matcher(request);
-    k.find();
-    int depth = Integer.parseInt(k.group(1));
+    int depth = number(request, "k");
+    List<Query> asked = queries.subList(number(request, "from"), number(request, "to"));
     long sum = 0;
     long start = System.nanoTime();
-    for (Query query : queries)
+    for (Query query : asked)
       for (ScoreDoc hit : searcher.search(query, depth).scoreDocs) sum += hit.doc;
     return "{\"ms\": " + (System.nanoTime() - start) / 1e6 + ", \"sum\": " + sum + "}";
+  }
+
+  static int number(String request, String name) {
+    Matcher found = Pattern.compile("\"" + name + "\":(\\d+)").matcher(request);
+    found.find();
+    return Integer.parseInt(found.group(1));
   }
 
   static Query query(String line) {
