@@ -20,6 +20,8 @@
  *
  * Equal scores are decided by the smaller document number. Windows come in any order, so a document that only equals the
  * limit may still win: every comparison with the limit is ≥.
+ *
+ * One file, longer than others, because its twin is one: the two are read side by side, function by function.
  */
 import {
   CODES,

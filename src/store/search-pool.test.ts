@@ -2,12 +2,21 @@ import { copyFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bestOf, documentOf, QUERIES, SCALE, SPARSE, scratchFolders } from '../../test/store/documents.ts';
+import {
+  bestOf,
+  documentOf,
+  QUERIES,
+  SCALE,
+  SPARSE,
+  scratchFolders,
+  WORDS,
+  wordsOf,
+} from '../../test/store/documents.ts';
 import { IndexFormatError } from '../core/index.ts';
 import type { SearchSegment } from '../search/index.ts';
 import { FileSource } from './byte-files.ts';
 import { createStore } from './index.ts';
-import type { ReaderMode } from './search-host.ts';
+import { LocalHost, type ReaderMode, type SearchHost } from './search-host.ts';
 import { SearchPool } from './search-pool.ts';
 import { Snapshot } from './snapshot.ts';
 
@@ -101,4 +110,32 @@ describe.each(MODES)('a pool of search threads, %s,', (mode) => {
     await ended(workers[0]);
     await expectAnswers(40);
   });
+});
+
+it('a pool that searches words counts the lists that each of its threads keeps', async () => {
+  const folder = folders.next();
+  const writer = await createStore(folder, WORDS);
+  await writer.add(Array.from({ length: 200 }, (_, i) => wordsOf(`doc-${i}`, 0)));
+  await writer.commit();
+  await writer.close();
+  const words = Snapshot.open(folder);
+  const settings = { kind: 'bm25', scale: null, bm25: WORDS.bm25, mode: 'resident' } as const;
+  const local = new LocalHost(settings);
+  pool = new SearchPool(settings, 2);
+  const questions: ((host: SearchHost) => Promise<unknown>)[] = [
+    (host) => host.setSegments(words.searchSegments),
+    (host) => host.search(['w1', 'w2'], { k: 5 }),
+    (host) => host.standing(['w3', 'w4', 'w5'], 7),
+  ];
+  let bytesBefore = 0;
+  try {
+    for (const ask of questions) {
+      await Promise.all([ask(local), ask(pool), ask(pool)]); // once for each thread
+      expect(local.memoryBytes).toBeGreaterThan(bytesBefore);
+      expect(pool.memoryBytes).toBe(2 * local.memoryBytes);
+      bytesBefore = local.memoryBytes;
+    }
+  } finally {
+    words.release();
+  }
 });

@@ -31,10 +31,14 @@ export type ThreadRequest =
     };
 
 /** What it answers, in the order of asking. */
-export type ThreadAnswer =
-  | { readonly kind: 'ready'; readonly memoryBytes: number }
+export type ThreadAnswer = (
+  | { readonly kind: 'ready' }
   | { readonly kind: 'search'; readonly topK: TopK }
-  | { readonly kind: 'standing'; readonly standing: Standing };
+  | { readonly kind: 'standing'; readonly standing: Standing }
+) & {
+  /** Bytes that the thread now holds on its own; every search may add to them. */
+  readonly memoryBytes: number;
+};
 
 /** What it sends. */
 export type ThreadReply = ThreadAnswer | ThreadFailure;
@@ -46,7 +50,7 @@ export class SearchThread {
   readonly #worker = new Worker(workerFile('search-worker'));
   readonly #waiting: Waiting[] = [];
   #ended: Error | undefined;
-  /** Bytes that the thread holds on its own. */
+  /** Bytes that the thread holds on its own, as of its last answer. */
   memoryBytes = 0;
 
   constructor() {
@@ -73,8 +77,7 @@ export class SearchThread {
 
   /** Gives it segments; resolves when all that was asked before is answered. One that fails has none to search. */
   async prepare(request: PrepareRequest): Promise<void> {
-    const answer = await this.#ask(request);
-    if (answer.kind === 'ready') this.memoryBytes = answer.memoryBytes;
+    await this.#ask(request);
   }
 
   async search(query: IndexQuery, options: TopKOptions): Promise<TopK> {
@@ -102,6 +105,7 @@ export class SearchThread {
       this.#waiting.push({ resolve, reject });
     });
     if (reply.kind === 'failure') throw errorFrom(reply);
+    this.memoryBytes = reply.memoryBytes;
     return reply;
   }
 

@@ -4,7 +4,7 @@ import { assert, failureOf, IndexStateError } from '../core/index.ts';
 import { type SegmentSearcher, SparseSearcher } from '../search/index.ts';
 import { FileSource } from './byte-files.ts';
 import { createSearcher, type IndexQuery } from './search-host.ts';
-import type { PrepareRequest, ThreadReply, ThreadRequest } from './search-thread.ts';
+import type { PrepareRequest, ThreadAnswer, ThreadReply, ThreadRequest } from './search-thread.ts';
 import { THREAD_FAILED } from './threads.ts';
 
 class ThreadSearcher {
@@ -15,37 +15,38 @@ class ThreadSearcher {
   /** Its owner believes it to search the segments given last: where they failed, older ones must not answer for them. */
   #isReady = false;
 
-  answer(request: ThreadRequest): ThreadReply {
+  answer(request: ThreadRequest): ThreadAnswer {
+    const answer = this.#answer(request);
+    return { ...answer, memoryBytes: this.#own?.memoryBytes ?? 0 }; // what is attached is its owner's
+  }
+
+  #answer(request: ThreadRequest) {
     switch (request.kind) {
       case 'attach':
       case 'load':
-        return { kind: 'ready', memoryBytes: this.#prepare(request) };
+        this.#prepare(request);
+        return { kind: 'ready' } as const;
       case 'search':
-        return { kind: 'search', topK: this.#searcher.search(request.query, request.options) };
-      case 'standing':
-        return { kind: 'standing', standing: this.#searcher.standing(request.query, request.docId, request.options) };
+        return { kind: 'search', topK: this.#searcher.search(request.query, request.options) } as const;
+      case 'standing': {
+        const { query, docId, options } = request;
+        return { kind: 'standing', standing: this.#searcher.standing(query, docId, options) } as const;
+      }
       default:
         return request satisfies never;
     }
   }
 
-  /** Bytes that this thread holds on its own. */
-  #prepare(request: PrepareRequest): number {
+  #prepare(request: PrepareRequest): void {
     this.#isReady = false;
-    const memoryBytes = request.kind === 'attach' ? this.#attach(request) : this.#load(request);
+    if (request.kind === 'attach') this.#attached = SparseSearcher.attach(request.description);
+    else this.#load(request);
     this.#isReady = true;
-    return memoryBytes;
   }
 
-  #attach({ description }: Extract<PrepareRequest, { kind: 'attach' }>): number {
-    this.#attached = SparseSearcher.attach(description);
-    return 0;
-  }
-
-  #load({ settings, segments }: Extract<PrepareRequest, { kind: 'load' }>): number {
+  #load({ settings, segments }: Extract<PrepareRequest, { kind: 'load' }>): void {
     this.#own ??= createSearcher(settings);
     this.#own.setSegments(segments.map(({ file, ...segment }) => ({ ...segment, source: new FileSource(file) })));
-    return this.#own.memoryBytes;
   }
 
   get #searcher(): SegmentSearcher<IndexQuery> {

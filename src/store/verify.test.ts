@@ -2,7 +2,7 @@ import { copyFileSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateS
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { documentOf, SPARSE, scratchFolders, WORDS, wordsOf } from '../../test/store/documents.ts';
-import { IndexFormatError, InterruptedError, silentLogger } from '../core/index.ts';
+import { IndexFormatError, InterruptedError, type Progress, silentLogger } from '../core/index.ts';
 import { createStore, type NewDocument, type NewStore, openReader, openWriter, verifyStore } from './index.ts';
 import { readManifest, writeManifest } from './manifest.ts';
 
@@ -145,6 +145,45 @@ describe('verifyStore', () => {
     expect(faults).toEqual([
       { file: expect.stringContaining('manifest.json'), message: expect.stringContaining('is not an index') },
     ]);
+  });
+
+  /** Notes when work begins and ends, and does something as soon as it has begun for the first time. */
+  function watch(atFirst: () => void): { readonly progress: Progress; readonly events: string[] } {
+    const events: string[] = [];
+    const start = (): void => {
+      if (events.length === 0) atFirst();
+      events.push('start');
+    };
+    return { progress: { start, update: () => {}, stop: () => void events.push('stop') }, events };
+  }
+
+  it('verifies the next commit where a writer goes on meanwhile and deletes files', async () => {
+    const folder = await sample(SPARSE, documentOf);
+    const path = join(folder, 'manifest.json');
+    const before = readFileSync(path);
+    const writer = await openWriter(folder, { autoMerge: false });
+    await writer.commit();
+    await writer.merge(); // the segments of the commit before are gone
+    await writer.close();
+    const after = readFileSync(path);
+    writeFileSync(path, before);
+    const { progress, events } = watch(() => writeFileSync(path, after));
+    const { generation } = readManifest(folder);
+    const report = await verifyStore(folder, { progress });
+    expect(report.faults).toEqual([]);
+    expect(report.generation).toBeGreaterThan(generation);
+    expect(events).toEqual(['start', 'stop', 'start', 'stop']);
+  });
+
+  it('says what it has found where the manifest becomes unreadable meanwhile', async () => {
+    const folder = await sample(SPARSE, documentOf);
+    const missing = join(folder, 'segments', '0.vectors');
+    rmSync(missing);
+    const { progress, events } = watch(() => writeFileSync(join(folder, 'manifest.json'), '{'));
+    const { faults, generation } = await verifyStore(folder, { progress });
+    expect(faults).toEqual([{ file: missing, message: `${missing} is missing` }]);
+    expect(generation).toBe(3);
+    expect(events).toEqual(['start', 'stop']);
   });
 
   it('can be stopped', async () => {

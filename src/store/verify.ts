@@ -51,7 +51,6 @@ export type VerifyOptions = {
 
 /** Verifies the newest commit and the log. */
 export async function verifyStore(folder: string, options: VerifyOptions = {}): Promise<VerifyReport> {
-  const { progress = silentProgress } = options;
   let manifest: Manifest;
   try {
     manifest = readManifest(folder);
@@ -59,13 +58,31 @@ export async function verifyStore(folder: string, options: VerifyOptions = {}): 
     const nothing = { generation: undefined, numDocs: 0, numFiles: 0, sizeBytes: 0, numLogged: 0, userState: null };
     return { faults: [faultOf(join(folder, 'manifest.json'), error)], ...nothing };
   }
+  for (;;) {
+    const report = await verifyCommit(folder, manifest, options);
+    const newest = report.faults.length > 0 ? readIfSound(folder) : undefined;
+    if (newest === undefined || isSameCommit(newest, manifest)) return report;
+    manifest = newest; // a writer has gone on, and what seemed missing is of a commit that nobody needs any more
+  }
+}
+
+async function verifyCommit(folder: string, manifest: Manifest, options: VerifyOptions): Promise<VerifyReport> {
+  const { progress = silentProgress } = options;
   progress.start({ label: 'verifying', unit: 'bytes', total: totalBytes(manifest) });
   try {
-    const report = await new Verification(folder, manifest, options).run();
-    const hasGoneOn = report.faults.length > 0 && !isSameCommit(readManifest(folder), manifest);
-    return hasGoneOn ? await verifyStore(folder, options) : report;
+    return await new Verification(folder, manifest, options).run();
   } finally {
     progress.stop();
+  }
+}
+
+/** The newest manifest; undefined where it cannot be read: nobody has gone on from what was verified then. */
+function readIfSound(folder: string): Manifest | undefined {
+  try {
+    return readManifest(folder);
+  } catch (error) {
+    if (error instanceof LzeroError) return undefined;
+    throw error;
   }
 }
 

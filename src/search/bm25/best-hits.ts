@@ -1,16 +1,17 @@
-/** The k best of documents that come in ascending order. */
+/** The k best of documents. */
 import type { TopK } from '../types.ts';
 
 /**
- * A heap with the worst hit on top. Documents come in ascending order, so one that ties with the worst is worse than it,
- * and of hits with equal scores the later document is the worse one.
+ * A heap with the worst hit on top; of hits with equal scores the later document is the worse one. Documents come window by
+ * window in ascending order, within a window in any. So what is behind the window at hand loses a tie with the worst hit,
+ * and the threshold may keep it out; within the window it may win one.
  */
 export class BestHits {
   readonly #k: number;
   readonly #scores: Float64Array;
   readonly #docs: Uint32Array;
   #size = 0;
-  /** Only higher scores can enter. */
+  /** Documents behind all that came so far can enter with higher scores only. */
   threshold = Number.NEGATIVE_INFINITY;
 
   constructor(k: number) {
@@ -19,7 +20,7 @@ export class BestHits {
     this.#docs = new Uint32Array(k);
   }
 
-  /** Takes a document whose score is above the threshold. */
+  /** Takes a document if it is among the best so far. */
   add(doc: number, score: number): void {
     if (this.#size < this.#k) this.#rise(this.#size++, doc, score);
     else if (this.#isWorse(doc, score, 0)) return;

@@ -12,7 +12,8 @@
  *
  * widths: bits 0–1 are the width of gaps (0: 1 byte, 1: 2 bytes, 2: 4 bytes), bits 2–3 of tf (0: none, all are 1; else 1, 2,
  * 4 bytes). A gap is the document's number minus the one before minus 1; before the first stands −1. tf in pairs and
- * maxima is capped at 255, which there means "255 or more".
+ * maxima is capped at 255, which there means "255 or more". Largest tf and least length of each block are for block-max
+ * pruning; not used by today's search.
  */
 import { IndexFormatError } from '../../core/index.ts';
 

@@ -1,6 +1,6 @@
 /**
  * The postings of a term with what each adds to its document's score. Blocks are decoded and scored when first needed; a
- * list that is kept from query to query does so once for all of them.
+ * list that is kept from query to query does so once for all of them, any other has memory for one block.
  */
 import { BLOCK_SIZE, type BlockTarget, decodeBlock, lowerBound, type PostingsHead } from './postings.ts';
 import type { Bm25Segment } from './segment.ts';
@@ -11,46 +11,56 @@ import type { TermScorer } from './term-scorer.ts';
 export const NO_DOC = 2 ** 31 - 1;
 
 /** Bytes of a posting that is kept: document and score. */
-export const SCORED_POSTING_BYTES = 8;
+const SCORED_POSTING_BYTES = 8;
+
+/** Bytes that all postings of a term take, and which of their blocks are loaded. */
+export function keptBytes({ df, numBlocks }: PostingsHead): number {
+  return SCORED_POSTING_BYTES * df + numBlocks;
+}
+
+/** How a list scores, and for how long. */
+export type ScoredPostingsOptions = {
+  readonly scorer: TermScorer;
+  /** Holds all blocks that were loaded; else only the last one. */
+  readonly isKept: boolean;
+};
 
 /** One term of one segment, with the weight of one query. */
 export class ScoredPostings {
   readonly head: PostingsHead;
   readonly scorer: TermScorer;
-  /** Documents and scores of all postings; valid where the block is loaded. */
+  /** Documents and scores; valid where the block is loaded. */
   readonly docs: Int32Array;
   readonly scores: Float32Array;
   readonly #segment: Bm25Segment;
-  readonly #loaded: Uint8Array;
+  /** By block; undefined for a list that is not kept. */
+  readonly #loaded: Uint8Array | undefined;
 
-  constructor(segment: Bm25Segment, head: PostingsHead, scorer: TermScorer) {
+  constructor(segment: Bm25Segment, head: PostingsHead, { scorer, isKept }: ScoredPostingsOptions) {
+    const room = isKept ? head.df : Math.min(head.df, BLOCK_SIZE);
     this.#segment = segment;
     this.head = head;
     this.scorer = scorer;
-    this.docs = new Int32Array(head.df);
-    this.scores = new Float32Array(head.df);
-    this.#loaded = new Uint8Array(head.numBlocks);
+    this.docs = new Int32Array(room);
+    this.scores = new Float32Array(room);
+    this.#loaded = isKept ? new Uint8Array(head.numBlocks) : undefined;
   }
 
-  /** Bytes held in memory. */
-  get sizeBytes(): number {
-    return SCORED_POSTING_BYTES * this.head.df + this.#loaded.length;
-  }
-
-  /** Makes the postings of a block valid. */
-  load(block: number): void {
-    if (this.#loaded[block]) return;
+  /** Makes the postings of a block valid, and says where in the arrays they begin. */
+  load(block: number): number {
+    const start = this.#loaded ? block * BLOCK_SIZE : 0;
+    if (this.#loaded?.[block]) return start;
     const count = decodeBlock(this.head, this.#segment.place, block, decoded);
     const { docs, scores } = this;
     const { lengths } = this.#segment;
     const { weight, inverseNorms } = this.scorer;
-    const start = block * BLOCK_SIZE;
     for (let i = 0; i < count; i++) {
       const doc = decoded.docs[i];
       docs[start + i] = doc;
       scores[start + i] = termScore(weight, decoded.tfs[i], inverseNorms[lengths[doc]]);
     }
-    this.#loaded[block] = 1;
+    if (this.#loaded) this.#loaded[block] = 1;
+    return start;
   }
 }
 
@@ -60,9 +70,10 @@ const decoded: BlockTarget = { docs: new Int32Array(BLOCK_SIZE), tfs: new Int32A
 /** Walks over scored postings, forwards only. */
 export class ScoredCursor {
   readonly list: ScoredPostings;
-  /** The posting at hand, and the one behind the last of its block; equal only at the end of the list. */
+  /** Where in the list's arrays the posting at hand is, and where its block ends; equal only at the end of the list. */
   position = 0;
   blockEnd = 0;
+  #block = -1;
 
   constructor(list: ScoredPostings) {
     this.list = list;
@@ -83,7 +94,7 @@ export class ScoredCursor {
 
   /** Goes to the first posting of the next block; false where there is none. */
   nextBlock(): boolean {
-    return this.#enter(this.blockEnd >= this.list.head.df ? this.list.head.numBlocks : this.blockEnd / BLOCK_SIZE);
+    return this.#enter(this.#block + 1);
   }
 
   /** Goes forward to the first posting of `doc` or a later document. */
@@ -91,7 +102,7 @@ export class ScoredCursor {
     if (this.doc >= doc) return;
     const { docs, head } = this.list;
     if (docs[this.blockEnd - 1] < doc) {
-      const low = Math.ceil(this.blockEnd / BLOCK_SIZE);
+      const low = this.#block + 1;
       if (!this.#enter(lowerBound(head.lastDocs, doc, { low, high: head.numBlocks }))) return;
     }
     this.position = this.positionOf(doc);
@@ -100,10 +111,10 @@ export class ScoredCursor {
 
   #enter(block: number): boolean {
     const { df, numBlocks } = this.list.head;
-    this.position = Math.min(block * BLOCK_SIZE, df);
-    this.blockEnd = Math.min((block + 1) * BLOCK_SIZE, df);
-    if (block >= numBlocks) return false;
-    this.list.load(block);
-    return true;
+    const isThere = block < numBlocks;
+    this.#block = block;
+    this.position = isThere ? this.list.load(block) : 0;
+    this.blockEnd = isThere ? this.position + Math.min(BLOCK_SIZE, df - block * BLOCK_SIZE) : 0;
+    return isThere;
   }
 }

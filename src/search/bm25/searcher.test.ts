@@ -17,7 +17,7 @@ import { Random } from '../../core/index.ts';
 import { analyse } from './analyse.ts';
 import { BestHits } from './best-hits.ts';
 import { Bm25Searcher, type Bm25SearcherOptions } from './searcher.ts';
-import { BM25_DEFAULTS } from './similarity.ts';
+import { BM25_DEFAULTS, type Bm25Parameters } from './similarity.ts';
 
 type Documents = readonly (readonly string[])[];
 
@@ -83,7 +83,7 @@ describe("Lucene's answers", () => {
 
 describe('Bm25Searcher', () => {
   const parameters = fc.record({
-    k1: fc.double({ min: 0, max: 3, noNaN: true }),
+    k1: fc.oneof(fc.double({ min: 0, max: 3, noNaN: true }), fc.constantFrom(0, 1e30)), // 1e30: all scores round to 0
     b: fc.double({ min: 0, max: 1, noNaN: true }),
   });
   const query = fc.array(fc.constantFrom('a', 'b', 'c', 'dd', 'é', '😀', '', 'absent'), { maxLength: 8 });
@@ -120,6 +120,31 @@ describe('Bm25Searcher', () => {
     );
   });
 
+  /** Hits as naive scoring has them. */
+  const expectNaive = (
+    documents: Documents,
+    words: string[],
+    options: Bm25Parameters & { readonly k: number },
+  ): void => {
+    const { docIds, scores } = searcherOf([documents], options).search(words, options);
+    const expected = ranked(naiveScores(documents, words, options)).slice(0, options.k);
+    expect(Array.from(docIds, (doc, i) => ({ doc, score: scores[i] }))).toEqual(expected);
+  };
+
+  it('finds every document once where all scores round to 0', () => {
+    const documents = Array.from({ length: 200 }, (_, i) => (i % 2 ? ['a', 'b'] : ['b', 'c']));
+    expectNaive(documents, ['a', 'b', 'c'], { k1: 1e30, b: 0.4, k: 300 });
+  });
+
+  it('finds a document whose tf is far above the largest that bounds know', () => {
+    const documents = Array.from({ length: 9_000 }, (_, i) => {
+      if (i === 0) return Array<string>(200).fill('b'); //     first on its way; with k1 500 far from its weight
+      if (i === 8_999) return Array<string>(3_000).fill('a'); // best; its bound must be that of tf 3,000, not 255
+      return i < 200 ? ['a'] : ['z'];
+    });
+    expectNaive(documents, ['a', 'b'], { k1: 500, b: 0, k: 1 });
+  });
+
   const random = new Random(5);
   const large: Documents = Array.from({ length: 12_000 }, () =>
     Array.from({ length: 1 + random.below(12) ** 2 }, () => `w${Math.floor(random.uniform() ** 4 * 3000)}`),
@@ -128,14 +153,16 @@ describe('Bm25Searcher', () => {
     Array.from({ length: 1 + random.below(7) }, () => `w${Math.floor(random.uniform() ** 3 * 3000)}`),
   );
 
-  it('finds what naive scoring finds where pruning works: 12,000 documents, 15 queries, k = 1, 10, 1000', () => {
-    const searcher = searcherOf([large.slice(0, 9_000), large.slice(9_000)]);
+  it('finds what naive scoring finds where pruning works: 12,000 documents, 15 queries, k = 1, 10, 1000, also lean', () => {
+    const parts = [large.slice(0, 9_000), large.slice(9_000)];
+    const searchers = [searcherOf(parts), searcherOf(parts, { lean: true })];
     for (const words of queries) {
       const expected = ranked(naiveScores(large, words, BM25_DEFAULTS));
-      for (const k of [1, 10, 1000]) {
-        const { docIds, scores } = searcher.search(words, { k });
-        expect(Array.from(docIds, (doc, i) => ({ doc, score: scores[i] }))).toEqual(expected.slice(0, k));
-      }
+      for (const searcher of searchers)
+        for (const k of [1, 10, 1000]) {
+          const { docIds, scores } = searcher.search(words, { k });
+          expect(Array.from(docIds, (doc, i) => ({ doc, score: scores[i] }))).toEqual(expected.slice(0, k));
+        }
     }
   });
 
@@ -178,6 +205,23 @@ describe('Bm25Searcher', () => {
     expect(() => new Bm25Searcher({ b: 1.5 })).toThrow('b of BM25: expected a number from 0 to 1, got 1.5');
   });
 
+  it('forgets scores that were made with other norms: after k1 or b is set, and with other segments', () => {
+    const segments = [large.slice(0, 3_000), large.slice(3_000, 6_000)].map((part, i) => searchSegment(`${i}`, part));
+    const searcher = new Bm25Searcher();
+    searcher.setSegments(segments);
+    const empty = searcher.memoryBytes;
+    const search = (): void => {
+      for (const words of queries) searcher.search(words, { k: 10 });
+      expect(searcher.memoryBytes).toBeGreaterThan(empty);
+    };
+    search();
+    searcher.parameters = { k1: 1.2, b: 0.75 };
+    expect(searcher.memoryBytes).toBe(empty);
+    search();
+    searcher.setSegments(segments);
+    expect(searcher.memoryBytes).toBe(empty);
+  });
+
   it('keeps segments that it knows, and forgets the others', () => {
     const searcher = new Bm25Searcher();
     const [one, two] = [searchSegment('one', [['a']]), searchSegment('two', [['b']])];
@@ -197,16 +241,22 @@ describe('Bm25Searcher', () => {
 });
 
 describe('BestHits', () => {
-  it('keeps what a sort would keep', () => {
+  const windows = fc.array(fc.array(fc.record({ score: fc.nat(6), turn: fc.nat() }), { maxLength: 8 }));
+
+  it('keeps what a sort would keep, in whatever order the documents of a window come', () => {
     fc.assert(
-      fc.property(fc.array(fc.nat(6)), fc.integer({ min: 1, max: 9 }), (scores, k) => {
+      fc.property(windows, fc.integer({ min: 1, max: 9 }), (parts, k) => {
         const hits = new BestHits(k);
-        scores.forEach((score, doc) => {
-          if (score > hits.threshold) hits.add(doc, score);
-        });
-        const expected = ranked(new Map(scores.map((score, doc) => [doc, score]))).slice(0, k);
-        const { docIds, scores: found } = hits.finish();
-        expect(Array.from(docIds, (doc, i) => ({ doc, score: found[i] }))).toEqual(expected);
+        let numDocs = 0;
+        for (const part of parts) {
+          const { threshold } = hits; // what the search knows while it fills a window
+          const numbered = part.map(({ score, turn }) => ({ doc: numDocs++, score, turn }));
+          for (const { doc, score } of numbered.sort((a, b) => a.turn - b.turn))
+            if (score > threshold) hits.add(doc, score);
+        }
+        const expected = ranked(new Map(parts.flat().map(({ score }, doc) => [doc, score]))).slice(0, k);
+        const { docIds, scores } = hits.finish();
+        expect(Array.from(docIds, (doc, i) => ({ doc, score: scores[i] }))).toEqual(expected);
       }),
     );
   });

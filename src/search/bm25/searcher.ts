@@ -151,10 +151,11 @@ export class Bm25Searcher implements SegmentSearcher<readonly string[]> {
 
   #scored({ segment, lists }: Placed, { term, scorer }: QueryTerm, head: PostingsHead | null): ScoredPostings[] {
     if (!head) return [];
-    const kept = lists.get(term, scorer);
+    const kept = lists.get(term, scorer.weight);
     if (kept) return [kept];
-    const list = new ScoredPostings(segment, head, scorer);
-    lists.set(term, list);
+    const isKept = lists.takes(head);
+    const list = new ScoredPostings(segment, head, { scorer, isKept });
+    if (isKept) lists.set(term, list);
     return [list];
   }
 
@@ -195,7 +196,9 @@ export class Bm25Searcher implements SegmentSearcher<readonly string[]> {
     return head;
   }
 
+  /** Norms for new segments or parameters. Lists that were scored with the old ones go. */
   #prepareNorms(): void {
+    for (const { lists } of this.#segments) lists.clear();
     const sumLengths = this.#segments.reduce((sum, { segment }) => sum + segment.sumLengths, 0);
     if (this.#numFilled > 0)
       this.#inverseNorms = inverseNorms({ numFilled: this.#numFilled, sumLengths }, this.#parameters);

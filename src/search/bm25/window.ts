@@ -46,7 +46,6 @@ export class Window {
     const { found, sums, base, end } = this;
     const { docs, scores } = cursor.list;
     let { count } = this;
-    this.#inOrder = count === 0;
     cursor.advance(base);
     do {
       const to = cursor.positionOf(end);
@@ -61,6 +60,7 @@ export class Window {
       }
       cursor.position = to;
     } while (cursor.position === cursor.blockEnd && cursor.nextBlock());
+    this.#inOrder = this.count === 0 || (this.#inOrder && count === this.count);
     this.count = count;
   }
 
