@@ -15,6 +15,10 @@ const answerSchema = z.looseObject({
   /** Processor time of all threads. */
   cpuMs: z.number().optional(),
   activeTerms: z.number().optional(),
+  /** The most memory that the process has had so far. */
+  peakMemoryBytes: z.number().optional(),
+  /** Milliseconds by the names of parts. */
+  parts: z.record(z.string(), z.number()).optional(),
 });
 
 /** One measurement. */

@@ -81,10 +81,10 @@ export class DirectSession {
 async function load(
   engine: LoadedEngine,
   bytes: Uint8Array<ArrayBuffer>,
-  { threads, device = 'cpu' }: ComputeOptions,
+  { device = 'cpu', ...options }: ComputeOptions,
 ): Promise<LoadedModel> {
   try {
-    return await LoadedModel.create(engine, { bytes }, { threads, device });
+    return await LoadedModel.create(engine, { bytes }, { ...options, device });
   } catch (cause) {
     if (device === 'cpu') throw cause;
     throw new EngineError(`${engine.name} cannot compute on ${device}: ${messageOf(cause)}`, {

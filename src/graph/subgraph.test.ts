@@ -118,4 +118,18 @@ describe('savedValues', () => {
     expect(rest.nodes.some(({ op }) => op === 'Softmax' || op === 'LayerNormalization')).toBe(false);
     expect(await runOnce(rest, { ...feeds, ...kept })).toEqual(together);
   });
+
+  it('only of costly nodes: what is made of them is computed again, to the same bits', async () => {
+    const { g, y, p, numForward, outputs } = example();
+    const isCostly = ({ op }: { op: string }) => op === 'Softmax';
+    const saved = savedValues(g, { outputs: Object.values(outputs), numForward, isCostly });
+    expect(namesOf(saved)).toEqual(namesOf([p]));
+    const kept = await runOnce(subgraph(g, { name: 'forward', outputs: { y, [p.name]: p } }), feeds);
+    const rest = subgraph(g, { name: 'backward', outputs, given: saved });
+    expect(rest.nodes.map(({ op }) => op)).toContain('LayerNormalization');
+    expect(rest.nodes.map(({ op }) => op)).not.toContain('Softmax');
+    expect(await runOnce(rest, { ...feeds, ...kept })).toEqual(
+      await runOnce(subgraph(g, { name: 'all', outputs }), feeds),
+    );
+  });
 });

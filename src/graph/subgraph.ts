@@ -41,21 +41,27 @@ export type BackwardPart = {
   readonly numForward: number;
   /** Values that the backward pass is fed anyway. */
   readonly given?: readonly Value[] | undefined;
+  /** Which forward nodes cost enough to save what they make; all if not given. */
+  readonly isCostly?: ((node: Node) => boolean) | undefined;
 };
 
 /**
- * Forward values that the backward pass reads: what to save instead of recomputing, in the order of computation. Where it
- * reads only the shape of a value, that shape is saved, though the node that takes it stands among the backward ones.
+ * Forward values to save for the backward pass instead of computing them again, in the order of computation: what costly
+ * nodes have made, as far as it reads that, or something that is made of it. Where it reads only the shape of such a value,
+ * that shape is saved, though the node that takes it stands among the backward ones.
  */
-export function savedValues(g: GraphBuilder, { outputs, numForward, given = [] }: BackwardPart): Value[] {
-  const forward = new Set(g.nodes.slice(0, numForward).flatMap((node) => node.outputs));
-  const isForward = ({ op, inputs }: Node) => op === 'Shape' && inputs.some((x) => x !== undefined && forward.has(x));
-  const later = g.nodes.slice(numForward);
-  for (const node of later.filter(isForward)) forward.add(node.outputs[0]);
-  const makers = makersOf(later.filter((node) => !isForward(node)));
-  const { values } = reach(g, outputs, { stop: new Set([...forward, ...given]), makers });
+export function savedValues(
+  g: GraphBuilder,
+  { outputs, numForward, given = [], isCostly = () => true }: BackwardPart,
+): Value[] {
+  const costly = g.nodes.slice(0, numForward).filter(isCostly);
+  const worth = new Set(costly.flatMap((node) => node.outputs));
+  const takesShape = ({ op, inputs }: Node) => op === 'Shape' && inputs.some((x) => x !== undefined && worth.has(x));
+  const shapes = g.nodes.slice(numForward).filter(takesShape);
+  for (const shape of shapes) worth.add(shape.outputs[0]);
+  const { values } = reach(g, outputs, { stop: new Set([...worth, ...given]), makers: makersOf(g.nodes) });
   const made = g.nodes.flatMap((node) => node.outputs);
-  return made.filter((value) => forward.has(value) && values.has(value) && !given.includes(value));
+  return made.filter((value) => worth.has(value) && values.has(value) && !given.includes(value));
 }
 
 /** Nodes by what they make. */

@@ -58,8 +58,8 @@ export { formatPruneRule, parsePruneRule, prune } from './prune.ts';
 export { loadQueryModel } from './query-model.ts';
 export { readIdf } from './query-weights.ts';
 export type { BertSettings, ModelSettings, OnnxSettings } from './settings.ts';
-export type { HeadInputs } from './sparse-head.ts';
-export { repeatFirst } from './sparse-head.ts';
+export type { TermFilter } from './sparse-head.ts';
+export { possibleTerms } from './sparse-head.ts';
 export type { Dtype } from './tensors/dtype.ts';
 export { openTensorFile } from './tensors/open-tensor-file.ts';
 export { ReusedMemory } from './tensors/reused-memory.ts';
@@ -69,5 +69,6 @@ export type { PlacedTensor, SafetensorsHeader } from './tensors/safetensors-head
 export type { CodesToWrite, FloatsToWrite, TensorToWrite, WritableDtype } from './tensors/safetensors-writer.ts';
 export { writeSafetensors } from './tensors/safetensors-writer.ts';
 export type { Place, StoredTensor, TensorFile } from './tensors/tensor-file.ts';
+export { TERMS_PER_TILE } from './term-products.ts';
 export type { TrainedModel } from './trained-model.ts';
 export { writeTrainedModel } from './trained-model.ts';

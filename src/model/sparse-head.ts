@@ -117,11 +117,19 @@ function maxOverPositions(g: GraphBuilder, document: Value, weight: Value): Valu
   return reduce(g, logits, { op: 'ReduceMax', axis: 1 });
 }
 
-type Filter = {
+/** The 8-bit side of a decoder in a graph (term-bounds.ts). */
+export type TermFilter = {
+  /** c + CODE_ZERO, a few terms each, uint8 [C, H]; all together [V, H]. */
   readonly tiles: readonly Value[];
+  /** s_j, [V] */
   readonly scales: Value;
+  /** ‖w_j‖, [V] */
   readonly norms: Value;
+  /** ‖f_j‖, [V] */
   readonly errors: Value;
+};
+
+type Filter = TermFilter & {
   /** What terms weigh that are not computed. */
   readonly zeros: Value;
 };
@@ -145,18 +153,27 @@ function activeTerms(
   document: Value,
   { decoder, filter }: { decoder: Decoder; filter: Filter },
 ): Value[] {
-  const bound = add(g, upperBounds(g, document, filter), decoder.bias); // [V]
-  const possible = g.node('Greater', [bound, g.scalar(0)], { dtype: 'bool', shape: bound.shape });
-  // Never fewer than two: for a single row the engine sums in another order, and the last bits would depend on the
-  // filter. Terms 0 and 1 come along; if they are there already, the same value is written twice.
-  const terms = concat(g, [whereTrue(g, possible, 'possible'), g.ints(0, 1)], 'C'); // [C]
+  const terms = possibleTerms(g, document, { bias: decoder.bias, filter }); // [C]
   const z = pooled(g, document, { weight: gather(g, decoder.weight, terms), bias: gather(g, decoder.bias, terms) });
-  const all = g.node('ScatterElements', [filter.zeros, terms, z], bound, { attributes: { axis: 0 } });
+  const all = g.node('ScatterElements', [filter.zeros, terms, z], filter.zeros, { attributes: { axis: 0 } });
   return [all, shapeOf(g, terms, { start: 0, end: 1 })];
 }
 
+/** The terms of a document, [T, H], whose upper bound is above 0, and terms 0 and 1: int64 [C] */
+export function possibleTerms(
+  g: GraphBuilder,
+  document: Value,
+  { bias, filter }: { readonly bias: Value; readonly filter: TermFilter },
+): Value {
+  const bound = add(g, upperBounds(g, document, filter), bias); // [V]
+  const possible = g.node('Greater', [bound, g.scalar(0)], { dtype: 'bool', shape: bound.shape });
+  // Never fewer than two: for a single row the engine sums in another order, and the last bits would depend on the
+  // filter. Terms 0 and 1 come along; if they are there already, the same value is written twice.
+  return concat(g, [whereTrue(g, possible, 'possible'), g.ints(0, 1)], 'C');
+}
+
 /** s·s_j·max_i(p_i·c_j) + max_i‖e_i‖·‖w_j‖ + max_i‖s·p_i‖·‖f_j‖ for every term j (term-bounds.ts): [V]. */
-function upperBounds(g: GraphBuilder, document: Value, { tiles, scales, norms, errors }: Filter): Value {
+function upperBounds(g: GraphBuilder, document: Value, { tiles, scales, norms, errors }: TermFilter): Value {
   const quantised = documentCodes(g, document);
   const rounded = roundedInputs(g, quantised); //                  s·p_i
   const best = largestProducts(g, tiles, quantised); //            max_i p_i·c_j, [V]

@@ -15,7 +15,7 @@ import { cast, concat, multiply, reduce, transpose } from '../graph/index.ts';
 import { ACTIVATION_LIMIT, CODE_ZERO } from './term-bounds.ts';
 
 /** Terms per product: the sums of one document stay in the second-level cache. */
-const TERMS_PER_TILE = 2048;
+export const TERMS_PER_TILE = 2048;
 
 /** A document's decoder inputs in codes. */
 export type DocumentCodes = {

@@ -12,12 +12,13 @@ import type { TrainingBatch } from './batches/training-batch.ts';
 import type { TrainConfig } from './config.ts';
 import { IDF_PARAMETER } from './network/parameter-specs.ts';
 import type { Parameters } from './network/parameters.ts';
+import type { NetworkPart } from './network/trainable-network.ts';
 import { TrainableNetwork } from './network/trainable-network.ts';
 import type { ObjectiveResult } from './objective.ts';
-import { objective } from './objective.ts';
 import type { OptimiserStep } from './optimiser.ts';
 import { optimise } from './optimiser.ts';
 import { learningRateAt } from './schedule.ts';
+import { sparseObjective } from './sparse-objective.ts';
 
 /** What a step did. */
 export type StepReport = Omit<ObjectiveResult, 'dZ' | 'dQueryWeights'> & {
@@ -41,17 +42,23 @@ export type TrainerStart = {
   /** The file in which the outputs of frozen layers are kept; without it they are computed at every step. */
   readonly frozenCache?: string | undefined;
   readonly logger?: Logger | undefined;
+  /** Told what a step begins to do; for whoever measures it. */
+  readonly onPart?: ((part: StepPart) => void) | undefined;
 };
+
+/** What a step does. */
+export type StepPart = NetworkPart | 'tokens' | 'objective' | 'optimiser';
 
 /** Steps over one network. Close it when done. */
 export class Trainer {
   readonly #config: TrainConfig;
   readonly #tokenizer: Tokenizer;
   readonly #network: TrainableNetwork;
+  readonly #onPart: (part: StepPart) => void;
 
   /** Loads the network. */
   static async create(config: TrainConfig, start: TrainerStart): Promise<Trainer> {
-    const { checkpoint, tokenizer, idf, frozenCache, logger } = start;
+    const { checkpoint, idf, frozenCache, logger, onPart } = start;
     const { engine, data, optim, model } = config;
     const network = await TrainableNetwork.create(checkpoint, {
       idf: { values: idf, isLearned: config.idf.learnable },
@@ -67,14 +74,16 @@ export class Trainer {
       microBatchTokens: engine.microBatchTokens,
       maxDocuments: optim.batchQueries * data.docsPerQuery,
       maxLength: model.maxLength,
+      onPart,
     });
-    return new Trainer(config, tokenizer, network);
+    return new Trainer(config, network, start);
   }
 
-  private constructor(config: TrainConfig, tokenizer: Tokenizer, network: TrainableNetwork) {
+  private constructor(config: TrainConfig, network: TrainableNetwork, { tokenizer, onPart = () => {} }: TrainerStart) {
     this.#config = config;
     this.#tokenizer = tokenizer;
     this.#network = network;
+    this.#onPart = onPart;
   }
 
   /** Weights, gradients and moments, to be saved and put back. */
@@ -84,12 +93,15 @@ export class Trainer {
 
   /** Takes one step. `step` counts those done before. */
   async step(batch: TrainingBatch, step: number): Promise<StepReport> {
+    this.#onPart('tokens');
     const documents = batch.documents.map((text) => this.#tokenise(text));
     const pass = await this.#network.forward(documents, this.#dropoutSeed(step));
+    this.#onPart('objective');
     this.#dropSpecialTerms(pass.z);
     const { dZ, dQueryWeights, ...result } = this.#objective(pass.z, batch, step);
     await this.#network.backward(pass, dZ);
     if (dQueryWeights) this.#addQueryGradients(batch, dQueryWeights);
+    this.#onPart('optimiser');
     const settings = this.#optimiserStep(step);
     const gradientNorm = optimise(this.#network.kernel, this.parameters, settings);
     const numTokens = documents.reduce((sum, ids) => sum + ids.length, 0);
@@ -100,7 +112,7 @@ export class Trainer {
   /** Pooled logits of a batch as step 0 would see them, special terms at 0: to look at before training begins. */
   async logits(batch: TrainingBatch): Promise<Matrix> {
     const documents = batch.documents.map((text) => this.#tokenise(text));
-    const { z } = await this.#network.forward(documents, this.#dropoutSeed(0));
+    const { z } = await this.#network.forward(documents, this.#dropoutSeed(0), { everyLogit: true });
     this.#dropSpecialTerms(z);
     return z;
   }
@@ -134,7 +146,7 @@ export class Trainer {
     const shape = { numQueries: queries.length, docsPerQuery: data.docsPerQuery };
     const terms = queries.map((text) => this.#queryTerms(text));
     const batch = { ...shape, queries: terms, teacher, step, learnsQueries: idf.learnable };
-    return objective(z, batch, { activation: model.activation, rank: [rank].flat(), sparsity });
+    return sparseObjective(z, batch, { activation: model.activation, rank: [rank].flat(), sparsity });
   }
 
   /** q_j = relu(idf_j) of each token once; those that a learned table has brought to 0 stay, with weight 0. */
@@ -167,7 +179,10 @@ export class Trainer {
         learningRate: at(head.learningRate ?? optim.learningRate),
         weightDecay: head.weightDecay ?? weightDecay,
       },
-      idf: { learningRate: at(idf.learningRate ?? optim.learningRate), weightDecay },
+      idf: {
+        learningRate: at(idf.learningRate ?? optim.learningRate),
+        weightDecay: idf.weightDecay ?? weightDecay,
+      },
     };
     return { groups, beta1, beta2, epsilon, clip, step };
   }

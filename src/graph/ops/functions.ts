@@ -21,20 +21,22 @@ const reluRule: Rule = ({ g, output, dy }) => [
 ];
 
 const geluRule: Rule = ({ g, node, inputs: [x], dy }) => [
-  () => multiply(g, dy, node.attributes.approximate === 'tanh' ? slopeByTanh(g, x) : slopeOfGelu(g, x)),
+  () => (node.attributes.approximate === 'tanh' ? multiply(g, dy, slopeByTanh(g, x)) : alongGelu(g, x, dy)),
 ];
 
 /**
- * The derivative of x·Φ(x), Φ and φ those of the normal distribution:
+ * dy by the derivative of x·Φ(x), Φ and φ those of the normal distribution, with v = x/√2:
  *
- *     Φ(x) + x·φ(x)        Φ(x) = (1 + erf(x/√2))/2        φ(x) = exp(−x²/2)/√(2π)
+ *     dx = dy·(Φ(x) + x·φ(x)) = dy·½·(1 + erf(v) + exp(c − v²)·v)        c = ln(2/√π)
+ *
+ * The factor of the exponential is in its argument: each pass over such large values costs a hundredth of a training step.
  */
-function slopeOfGelu(g: GraphBuilder, x: Value): Value {
-  const times = (v: Value, factor: number) => multiply(g, v, g.scalar(factor));
-  const erf = elementwise(g, 'Erf', [times(x, Math.SQRT1_2)]);
-  const cdf = times(add(g, erf, g.scalar(1)), 0.5); //                       Φ
-  const exp = elementwise(g, 'Exp', [multiply(g, times(x, -0.5), x)]);
-  return add(g, cdf, multiply(g, times(x, 1 / Math.sqrt(2 * Math.PI)), exp)); // Φ + x·φ
+function alongGelu(g: GraphBuilder, x: Value, dy: Value): Value {
+  const v = multiply(g, x, g.scalar(Math.SQRT1_2));
+  const exponent = subtract(g, g.scalar(Math.log(2 / Math.sqrt(Math.PI))), multiply(g, v, v)); // c − v²
+  const density = multiply(g, elementwise(g, 'Exp', [exponent]), v); //                           2·x·φ(x)
+  const slope = add(g, add(g, elementwise(g, 'Erf', [v]), density), g.scalar(1)); //              2·(Φ + x·φ)
+  return multiply(g, multiply(g, slope, dy), g.scalar(0.5));
 }
 
 /**

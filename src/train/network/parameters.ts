@@ -85,9 +85,9 @@ export class Parameters {
     return this.#blocks;
   }
 
-  /** Sets every gradient to 0. */
-  clearGradients(): void {
-    for (const { gradients } of this.#blocks.values()) gradients.fill(0);
+  /** Sets every gradient to 0, but of some parameters. */
+  clearGradients({ except = new Set() }: { readonly except?: ReadonlySet<string> } = {}): void {
+    for (const { name, gradients } of this.all) if (!except.has(name)) gradients?.fill(0);
   }
 }
 

@@ -8,11 +8,13 @@ import { DirectSession, toOnnx } from '../../graph/index.ts';
 import type { KernelName, TrainingKernel } from '../../kernels/index.ts';
 import { createTrainingKernel, TrainingMemory } from '../../kernels/index.ts';
 import type { Matrix } from '../../losses/index.ts';
-import type { BertConfig, Checkpoint } from '../../model/index.ts';
+import type { Checkpoint } from '../../model/index.ts';
 import { WORD_EMBEDDINGS } from '../../model/index.ts';
 import type { StateStore } from './frozen-states.ts';
 import { FrozenStates } from './frozen-states.ts';
 import { HeadBackward } from './head-backward.ts';
+import type { Decoder } from './head-forward.ts';
+import { HeadForward } from './head-forward.ts';
 import type { MicroBatch, TokenIds } from './micro-batches.ts';
 import { microBatches } from './micro-batches.ts';
 import type { TrainedParts } from './parameter-specs.ts';
@@ -32,14 +34,21 @@ export type NetworkOptions = GraphOptions &
     readonly threads: number;
     /** Which form of our own loops; both give the same bits. */
     readonly kernel?: KernelName | undefined;
+    /** Told what a step begins to do; for whoever measures it. */
+    readonly onPart?: ((part: NetworkPart) => void) | undefined;
   };
+
+/** What a network does in a step, in the order in which each first happens. */
+export const NETWORK_PARTS = ['encoder', 'head', 'head-backward', 'encoder-backward', 'gradient-sums'] as const;
+/** One of them. */
+export type NetworkPart = (typeof NETWORK_PARTS)[number];
 
 /** The weights of query terms, a parameter beside the network. */
 export type IdfParameter = { readonly values: Float32Array; readonly isLearned: boolean };
 
 /** What forward computed, until the next call of it. */
 export type ForwardPass = {
-  /** z, [B, V] in the order of the documents. */
+  /** z, [B, V] in the order of the documents; what is not above 0 may be any number that is not. */
   readonly z: Matrix;
   readonly pieces: readonly Piece[];
   /** Seed of dropout: backward makes the same masks. */
@@ -71,6 +80,7 @@ type NetworkParts = {
 type Sessions = {
   readonly forward: DirectSession;
   readonly backward: DirectSession;
+  readonly head: HeadForward;
   /** Only where layers are frozen. */
   readonly frozen: FrozenStates | undefined;
 };
@@ -97,7 +107,8 @@ export class TrainableNetwork {
     const specs = parameterSpecs(checkpoint, { ...options, learnsIdf: idf.isLearned });
     const graphs = trainingGraphs(checkpoint, specs, options);
     const sizes = workSizes(checkpoint, specs, { ...options, ...graphs });
-    const memory = new TrainingMemory(Parameters.sizeBytes(specs) + WorkArea.sizeBytes(sizes) + HeadBackward.sizeBytes);
+    const headBytes = HeadForward.sizeBytes(checkpoint.config) + HeadBackward.sizeBytes;
+    const memory = new TrainingMemory(Parameters.sizeBytes(specs) + WorkArea.sizeBytes(sizes) + headBytes);
     const kernel = createTrainingKernel(memory, options.kernel);
     const parameters = new Parameters(memory, specs);
     for (const { name, weights } of parameters.all)
@@ -105,7 +116,9 @@ export class TrainableNetwork {
     const head = new HeadBackward(memory, kernel);
     const work = new WorkArea(memory, sizes);
     const weights = tensorsOf(parameters);
-    const sessions = await openSessions(graphs, { ...options, config: checkpoint.config, weights });
+    const decoder = decoderOf(checkpoint, parameters);
+    const loaded = { checkpoint, decoder, memory, kernel, weights };
+    const sessions = await openSessions(graphs, loaded, options);
     return new TrainableNetwork(checkpoint, options, { graphs, sessions, kernel, parameters, weights, head, work });
   }
 
@@ -121,45 +134,73 @@ export class TrainableNetwork {
     this.#work = parts.work;
   }
 
-  /** Pooled logits of a batch. `seed` decides dropout. */
-  async forward(documents: readonly TokenIds[], seed: number): Promise<ForwardPass> {
-    const z = this.#work.logits(documents.length);
+  /**
+   * Pooled logits of a batch. `seed` decides dropout.
+   *
+   * @param options.everyLogit also of terms that are not active: slower, and training has no use for them
+   */
+  async forward(
+    documents: readonly TokenIds[],
+    seed: number,
+    { everyLogit = false }: { readonly everyLogit?: boolean } = {},
+  ): Promise<ForwardPass> {
     const pieces: Piece[] = [];
     let firstRow = 0;
+    this.#begin('encoder');
     for (const batch of microBatches(documents, this.#options.microBatchTokens)) {
       const states = this.#work.states(firstRow, batch.ids.length).data;
       await this.#sessions.frozen?.fill(batch, documents, states);
-      pieces.push(await this.#runForward(batch, { firstRow, seed, index: pieces.length, z }));
+      pieces.push(await this.#runForward(batch, { firstRow, seed, index: pieces.length }));
       firstRow += batch.ids.length;
     }
+    this.#begin('head');
+    const z = await this.#pooledLogits(pieces, documents, everyLogit);
     return { z, pieces, seed };
   }
 
-  async #runForward(batch: MicroBatch, { firstRow, seed, index, z }: PieceCall & { z: Matrix }): Promise<Piece> {
-    const feeds = this.#feeds(this.#graphs.forward, batch, { firstRow, seed, index });
-    const u = this.#work.inputs(firstRow, batch.ids.length);
-    const outputs = await this.#sessions.forward.run(feeds, { u });
-    const [logits, positions] = [outputs.z.data, outputs.position.data];
-    assert(logits instanceof Float32Array && positions instanceof Int32Array, 'z is float32, positions are int32');
-    batch.rows.forEach((row, i) => {
-      const place = [i * z.cols, (i + 1) * z.cols] as const;
-      z.data.set(logits.subarray(...place), row * z.cols);
-      this.#work.positions.set(positions.subarray(...place), row * z.cols);
-    });
+  #begin(part: NetworkPart): void {
+    this.#options.onPart?.(part);
+  }
+
+  async #runForward(batch: MicroBatch, call: PieceCall): Promise<Piece> {
+    const u = this.#work.inputs(call.firstRow, batch.ids.length);
+    const outputs = await this.#sessions.forward.run(this.#feeds(this.#graphs.forward, batch, call), { u });
     const saved = Object.fromEntries(this.#graphs.saved.map((name) => [name, outputs[name]]));
-    return { batch, firstRow, saved };
+    return { batch, firstRow: call.firstRow, saved };
+  }
+
+  async #pooledLogits(pieces: readonly Piece[], documents: readonly TokenIds[], everyLogit: boolean): Promise<Matrix> {
+    const { head } = this.#sessions;
+    const z = this.#work.logits(documents.length);
+    if (!this.#isFinite(pieces)) return this.#work.notFinite(z);
+    z.data.fill(0);
+    head.beginBatch();
+    for (const { batch, firstRow } of pieces)
+      for (const [i, row] of batch.rows.entries()) {
+        const u = this.#work.inputs(firstRow + i * batch.numTokens, documents[row].length);
+        const target = this.#work.headRow(row);
+        await (everyLogit ? head.runAll(u, target) : head.run(u, target));
+      }
+    return z;
+  }
+
+  /** Whether all decoder inputs are numbers: bounds and maxima would hide those that are not. */
+  #isFinite(pieces: readonly Piece[]): boolean {
+    return Number.isFinite(this.kernel.sumOfSquares(this.#work.inputs(0, numRowsOf(pieces)).data));
   }
 
   /** Puts the gradients of this batch, given ∂L/∂z, into the parameters' memory, in place of those before. */
   async backward(pass: ForwardPass, dZ: Matrix): Promise<void> {
-    this.parameters.clearGradients();
+    this.#begin('head-backward');
+    // Those that the graph gives are written by the first piece, the others only added to.
+    this.parameters.clearGradients({ except: new Set(pass.pieces.length > 0 ? this.#graphs.differentiated : []) });
     this.#runHead(pass, dZ);
     for (const [index, piece] of pass.pieces.entries()) await this.#runBackward(piece, { index, seed: pass.seed });
   }
 
   #runHead({ pieces }: ForwardPass, dZ: Matrix): void {
     const { decoderName, decoderBiasName, config } = this.#checkpoint;
-    const numRows = pieces.reduce((sum, { batch }) => sum + batch.ids.length, 0);
+    const numRows = numRowsOf(pieces);
     const dInputs = this.#work.dInputs(0, numRows).data;
     const inputs = this.#work.inputs(0, numRows).data;
     dInputs.fill(0);
@@ -183,12 +224,14 @@ export class TrainableNetwork {
   }
 
   async #runBackward({ batch, firstRow, saved }: Piece, call: Omit<PieceCall, 'firstRow'>): Promise<void> {
+    this.#begin('encoder-backward');
     const du = this.#work.dInputs(firstRow, batch.ids.length);
     const feeds = { ...this.#feeds(this.#graphs.backward, batch, { ...call, firstRow }), ...saved, du };
     const isFirst = call.index === 0;
     const into = Object.fromEntries(this.#gradientPlaces(isFirst));
     const wordRows = this.#work.wordRows(batch.rows.length, batch.numTokens);
     await this.#sessions.backward.run(feeds, this.#trainsWords ? { ...into, [WORD_ROWS]: wordRows } : into);
+    this.#begin('gradient-sums');
     if (!isFirst) this.#addScratch();
     if (this.#trainsWords) this.#addWordRows(batch, wordRows.data);
   }
@@ -254,22 +297,39 @@ export class TrainableNetwork {
 
   /** Releases the engine's graphs. */
   async close(): Promise<void> {
-    const { forward, backward, frozen } = this.#sessions;
+    const { forward, backward, head, frozen } = this.#sessions;
     await forward.close();
     await backward.close();
+    await head.close();
     await frozen?.close();
   }
 }
 
 type PieceCall = { readonly firstRow: number; readonly seed: number; readonly index: number };
 
-type SessionParts = NetworkOptions & {
-  readonly config: BertConfig;
+/** Tokens of a batch, padding included. */
+function numRowsOf(pieces: readonly Piece[]): number {
+  return pieces.reduce((sum, { batch }) => sum + batch.ids.length, 0);
+}
+
+function decoderOf({ decoderName, decoderBiasName, config }: Checkpoint, parameters: Parameters): Decoder {
+  const { weights: weight, gradients } = parameters.get(decoderName);
+  const { weights: bias } = parameters.get(decoderBiasName);
+  return { ...config, weight, bias, isTrained: gradients !== undefined };
+}
+
+/** What the graphs run over. */
+type LoadedParts = {
+  readonly checkpoint: Checkpoint;
+  readonly decoder: Decoder;
+  readonly memory: TrainingMemory;
+  readonly kernel: TrainingKernel;
   readonly weights: Readonly<Record<string, Tensor>>;
 };
 
 /** Loads the graphs; if one fails, those before it are closed. */
-async function openSessions(graphs: TrainingGraphs, { config, weights, ...options }: SessionParts): Promise<Sessions> {
+async function openSessions(graphs: TrainingGraphs, parts: LoadedParts, chosen: NetworkOptions): Promise<Sessions> {
+  const options = { ...chosen, plansMemory: false };
   const opened: { close(): Promise<void> }[] = [];
   const kept = <T extends { close(): Promise<void> }>(session: T): T => {
     opened.push(session);
@@ -278,9 +338,11 @@ async function openSessions(graphs: TrainingGraphs, { config, weights, ...option
   try {
     const forward = kept(await DirectSession.create(toOnnx(graphs.forward), options));
     const backward = kept(await DirectSession.create(toOnnx(graphs.backward), options));
-    const { lower: graph } = graphs;
-    const frozen = graph && (await FrozenStates.create({ config, graph, weights }, options));
-    return { forward, backward, frozen };
+    const head = kept(await HeadForward.create(parts.decoder, parts, options));
+    const { checkpoint, weights } = parts;
+    const network = { config: checkpoint.config, weights };
+    const frozen = graphs.lower && (await FrozenStates.create({ ...network, graph: graphs.lower }, options));
+    return { forward, backward, head, frozen };
   } catch (error) {
     for (const session of opened) await session.close();
     throw error;

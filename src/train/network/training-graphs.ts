@@ -1,26 +1,25 @@
 /**
- * The graphs of a training step: from token ids to decoder inputs u and pooled logits z, and from ∂L/∂u back to every
- * trained parameter. Losses are not in them: they see the whole batch, graphs only a piece of it (GradCache: Gao et al.,
+ * The graphs of the encoder in a training step: from token ids to decoder inputs u, and from ∂L/∂u back to every trained
+ * parameter. The head has its own (training-head.ts). Losses are not in them: they see the whole batch, graphs only a piece of it (GradCache: Gao et al.,
  * RepL4NLP 2021, https://arxiv.org/abs/2101.06983, § 3.2).
  *
  *     lower     ids, mask                     → states of the last frozen layer           only where layers are frozen
- *     forward   ids, mask (or those states)   → u [N, H], z [B, V], position [B, V] (, what backward reads)
+ *     forward   ids, mask (or those states)   → u [N, H] (, what backward reads)
  *     backward  the same, ∂L/∂u               → gradients of parameters and of the gathered word embeddings
  *
  * Parameters are inputs under their names. The table of word embeddings gets its gradient outside, where rows are added
  * one after the other: the operator that would add them in the graph (ScatterND) races on two threads.
  */
 import { assert } from '../../core/index.ts';
-import type { Value } from '../../graph/index.ts';
+import type { Node, Value } from '../../graph/index.ts';
 import { backward, dropout, GraphBuilder, gather, savedValues, subgraph } from '../../graph/index.ts';
 import type { BertConfig, Checkpoint, Dropout } from '../../model/index.ts';
 import { bertEncoder, decoderInput, floatProducts, WORD_EMBEDDINGS } from '../../model/index.ts';
 import type { ParameterSpec } from './parameters.ts';
-import { trainingHead } from './training-head.ts';
 
 /** How the backward pass comes by what the forward pass has computed. */
 export const ACTIVATION_MODES = ['recompute', 'save'] as const;
-/** `recompute` computes it again, in little memory; `save` keeps it. */
+/** `recompute` computes it again, in little memory; `save` keeps what costs most. */
 export type ActivationMode = (typeof ACTIVATION_MODES)[number];
 
 /** What the graphs are made for. */
@@ -35,7 +34,7 @@ export type GraphOptions = {
 /** A place where dropout happens: the input that its mask goes to, and the mask's shape for a piece of B·T tokens. */
 export type DropoutPlace = { readonly input: string; shape(numDocs: number, numTokens: number): number[] };
 
-/** The graphs, and the names of what goes in and comes out beside `ids`, `mask`, `u`, `z`, `position` and `du`. */
+/** The graphs, and the names of what goes in and comes out beside `ids`, `mask`, `u` and `du`. */
 export type TrainingGraphs = {
   readonly lower: GraphBuilder | undefined;
   readonly forward: GraphBuilder;
@@ -91,21 +90,29 @@ export function trainingGraphs(
   });
   const u = decoderInput(g, encoder, { ...network, parameters, products });
   const numForward = g.nodes.length;
-  const head = trainingHead(g, { ...encoder, u }, decoderOf(network, parameters));
   const du = g.input('du', 'float32', u.shape);
   const given = options.frozenLayers > 0 ? [encoder.states[options.frozenLayers]] : [];
   const gradients = gradientsOf(g, { u, du }, { network, specs, parameters, words: words(ids) });
   const outputs = Object.values(gradients);
-  const saved = options.mode === 'save' ? savedValues(g, { outputs, numForward, given }) : [];
+  const saved = options.mode === 'save' ? savedValues(g, { outputs, numForward, given, isCostly }) : [];
   return {
     lower: given.length > 0 ? subgraph(g, { name: 'lower', outputs: { [STATES]: given[0] } }) : undefined,
-    forward: subgraph(g, { name: 'forward', outputs: { u, ...head, ...byName(saved) }, given }),
+    forward: subgraph(g, { name: 'forward', outputs: { u, ...byName(saved) }, given }),
     backward: subgraph(g, { name: 'backward', outputs: gradients, given: [...given, ...saved] }),
     statesInput: given[0]?.name,
     saved: saved.map(({ name }) => name),
     differentiated: specs.flatMap(({ name }) => (gradientName(name) in gradients ? [name] : [])),
     dropoutPlaces: places,
   };
+}
+
+/**
+ * What a run gives has to be copied out of the engine into new memory, about half a millisecond for a megabyte. Of a MiniLM
+ * on two cores that pays for the two products of the feed-forward part, whose matrices are not square. Saving the other
+ * products too comes out even; saving attention, gelu and the norms as well costs more than computing them again.
+ */
+function isCostly({ op, inputs: [, weight] }: Node): boolean {
+  return op === 'Gemm' && weight?.shape[0] !== weight?.shape[1];
 }
 
 /** Under its own name a value costs no copy. */
@@ -124,10 +131,6 @@ function parameterInputs(g: GraphBuilder, specs: readonly ParameterSpec[]): (nam
     made.set(name, value);
     return value;
   };
-}
-
-function decoderOf({ decoderName, decoderBiasName }: Network, parameters: (name: string) => Value) {
-  return { weight: parameters(decoderName), bias: parameters(decoderBiasName) };
 }
 
 /** A function of one value that makes its nodes once. */

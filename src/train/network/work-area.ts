@@ -80,6 +80,20 @@ export class WorkArea {
     return { rows: numDocs, cols: vocabSize, data: this.#logits.subarray(0, numDocs * vocabSize) };
   }
 
+  /** Where the head puts what it finds for a document. */
+  headRow(row: number): HeadRow {
+    const { vocabSize } = this.#sizes;
+    const place = [row * vocabSize, (row + 1) * vocabSize] as const;
+    return { z: this.#logits.subarray(...place), positions: this.positions.subarray(...place) };
+  }
+
+  /** z of a network that has left the numbers; its gradients, which are none either, go to the first positions. */
+  notFinite(z: Matrix): Matrix {
+    z.data.fill(Number.NaN);
+    this.positions.fill(0);
+    return z;
+  }
+
   /** u of the tokens from `firstRow` on, [N, H] */
   inputs(firstRow: number, numRows: number): FloatTensor {
     return this.#rows(this.#inputs, firstRow, numRows);
@@ -114,6 +128,9 @@ export class WorkArea {
     return { dtype: 'float32', dims: [numRows, hiddenSize], data };
   }
 }
+
+/** Where the head's results of a document go, each [V]. */
+export type HeadRow = { readonly z: Float32Array; readonly positions: Int32Array };
 
 /** A tensor of float32. */
 export type FloatTensor = Tensor & { readonly data: Float32Array };

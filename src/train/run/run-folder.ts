@@ -6,12 +6,12 @@
  *     metrics.jsonl    a line a logged step or evaluation              checkpoints/ step-N.safetensors, the newest few
  *     best/            the model of the best evaluation                model/       the finished model
  */
-import { appendFile, mkdir, readdir, readFile, rename, rm, statfs } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'yaml';
 import { isJsonObject, type JsonObject, OutputError, parseJson, ResumeError } from '../../core/index.ts';
-import { acquireLock, exists, type Lock, readIfExists, writeFileAtomically } from '../../files/index.ts';
+import { acquireLock, exists, freeBytes, type Lock, readIfExists, writeFileAtomically } from '../../files/index.ts';
 import type { TrainConfig } from '../config.ts';
 
 /** What decides the numbers of a run, beside its configuration. */
@@ -141,8 +141,7 @@ export class RunFolder {
 
   /** Throws where the disk has not the room that the run will need. */
   async requireRoom(numBytes: number): Promise<void> {
-    const { bavail, bsize } = await statfs(this.path);
-    const free = bavail * bsize;
+    const free = await freeBytes(this.path);
     if (free >= numBytes) return;
     const mb = (bytes: number): string => `${Math.ceil(bytes / 1e6).toLocaleString('en')} MB`;
     throw new OutputError(`${this.path}: checkpoints and models need ${mb(numBytes)}, the disk has ${mb(free)} left`, {

@@ -1,0 +1,72 @@
+/**
+ * The objective (objective.ts) of a batch in which most terms are active in no document: those weigh nothing, score nothing
+ * and have no slope, so their columns can be left out. Of some thirty thousand a few thousand stay, and the losses, which
+ * are written for whole matrices, run over those. The results are the same to the bit.
+ */
+import type { Matrix, QueryTerms } from '../losses/index.ts';
+import { matrix } from '../losses/index.ts';
+import type { Objective, ObjectiveBatch, ObjectiveResult } from './objective.ts';
+import { objective } from './objective.ts';
+
+/** What `objective` gives, over the columns of z that have an active term. */
+export function sparseObjective(z: Matrix, batch: ObjectiveBatch, what: Objective): ObjectiveResult {
+  const terms = activeColumns(z); // [U]
+  const columnOf = new Map(Array.from(terms, (term, column) => [term, column]));
+  const places = batch.queries.map((query) => placesIn(query, columnOf));
+  const queries = batch.queries.map((query, n) => chosen(query, places[n], columnOf));
+  const result = objective(columnsOf(z, terms), { ...batch, queries }, what);
+  return {
+    ...result,
+    dZ: withColumns(result.dZ, terms, z.cols),
+    dQueryWeights: result.dQueryWeights?.map((dQ, n) => scattered(dQ, places[n], batch.queries[n].terms.length)),
+  };
+}
+
+/** Columns that have a value above 0, or one that is no number; column 0 for want of others. */
+function activeColumns(z: Matrix): Uint32Array {
+  const isActive = new Uint8Array(z.cols);
+  for (let b = 0; b < z.rows; b++) {
+    const row = z.data.subarray(b * z.cols, (b + 1) * z.cols);
+    for (let j = 0; j < row.length; j++) if (!(row[j] <= 0)) isActive[j] = 1;
+  }
+  const columns: number[] = [];
+  for (let j = 0; j < isActive.length; j++) if (isActive[j] === 1) columns.push(j);
+  return Uint32Array.from(columns.length > 0 ? columns : [0]);
+}
+
+/** Some columns of a matrix, [B, U]. */
+function columnsOf(m: Matrix, columns: Uint32Array): Matrix {
+  const part = matrix(m.rows, columns.length);
+  for (let b = 0; b < m.rows; b++)
+    for (let u = 0; u < columns.length; u++) part.data[b * columns.length + u] = m.data[b * m.cols + columns[u]];
+  return part;
+}
+
+/** The columns back in their places, zeros between them: [B, V]. */
+function withColumns(part: Matrix, columns: Uint32Array, numColumns: number): Matrix {
+  const m = matrix(part.rows, numColumns);
+  for (let b = 0; b < m.rows; b++)
+    for (let u = 0; u < columns.length; u++) m.data[b * m.cols + columns[u]] = part.data[b * part.cols + u];
+  return m;
+}
+
+/** Which of a query's terms have a column. */
+function placesIn({ terms }: QueryTerms, columnOf: ReadonlyMap<number, number>): number[] {
+  return Array.from(terms.keys()).filter((k) => columnOf.has(terms[k]));
+}
+
+/** Those terms, by their columns. */
+function chosen({ terms, weights }: QueryTerms, places: readonly number[], columnOf: ReadonlyMap<number, number>) {
+  return {
+    terms: Uint32Array.from(places, (k) => columnOf.get(terms[k]) ?? 0),
+    weights: Float32Array.from(places, (k) => weights[k]),
+  };
+}
+
+function scattered(values: Float32Array, places: readonly number[], length: number): Float32Array {
+  const all = new Float32Array(length);
+  places.forEach((place, i) => {
+    all[place] = values[i];
+  });
+  return all;
+}
