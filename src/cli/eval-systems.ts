@@ -8,7 +8,7 @@ import { type CreateIndexOptions, createIndex, type Index, openIndex } from '../
 import { fusedSystem, indexSystem, openRunFile, rememberQueries, type System } from '../eval/index.ts';
 import { exists } from '../files/index.ts';
 import { loadModel, type Model, type Precision, readModelName, resolveModel } from '../model/index.ts';
-import { warnIfUnfinished } from './build-note.ts';
+import { EVAL_STATES, warnIfUnfinished } from './build-note.ts';
 import type { CliContext } from './context.ts';
 import { runIndexJob } from './index-job.ts';
 import { packageVersion } from './program.ts';
@@ -99,17 +99,20 @@ export async function openSystem(name: string, where: SystemContext): Promise<Op
   return name === 'bm25' ? await builtSystem(name, where, undefined) : await modelSystem(name, where);
 }
 
+/** Closes all systems, also where one fails to; then throws the first failure. */
+export async function closeAll(opened: readonly Pick<OpenSystem, 'close'>[]): Promise<void> {
+  const outcomes = await Promise.allSettled(opened.map((one) => one.close()));
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+}
+
 type FusedName = { readonly method: 'rrf' | 'sum'; readonly parts: readonly WeightedName[] };
 
 async function fused(name: string, { method, parts }: FusedName, where: SystemContext): Promise<OpenSystem> {
   const opened: OpenSystem[] = [];
-  const close = async (): Promise<void> => {
-    for (const { close: closePart } of opened) await closePart();
-  };
   try {
     for (const part of parts) opened.push(await openSystem(part.name, where));
   } catch (error) {
-    await close();
+    await closeAll(opened).catch(() => {}); // the first failure is the one to report
     throw error;
   }
   const systems = opened.map(({ system }) => system);
@@ -117,7 +120,7 @@ async function fused(name: string, { method, parts }: FusedName, where: SystemCo
   const weights = isWeighted ? parts.map(({ weight }) => weight) : undefined;
   const { queryModel } = where;
   const shown = queryModel && takesQueryModel(name) ? withQueries(name, queryModel) : name;
-  return { system: fusedSystem(shown, systems, { method, weights }), close };
+  return { system: fusedSystem(shown, systems, { method, weights }), close: () => closeAll(opened) };
 }
 
 /** What tables call a system whose queries a network encodes. */
@@ -141,14 +144,8 @@ async function modelSystem(name: string, where: SystemContext): Promise<OpenSyst
 async function siameseSystem(name: string, model: string, where: SystemContext): Promise<OpenSystem> {
   const queryModel = await QueryModel.open(model, { precision: where.precision });
   try {
-    const { system, close } = await modelSystem(model, { ...where, queryModel });
-    return {
-      system: { ...system, name },
-      close: async () => {
-        await close();
-        await queryModel.close();
-      },
-    };
+    const opened = await modelSystem(model, { ...where, queryModel });
+    return { system: { ...opened.system, name }, close: () => closeAll([opened, queryModel]) };
   } catch (error) {
     await queryModel.close();
     throw error;
@@ -177,7 +174,7 @@ async function build(
     ? await openIndex(path, { model: options.model, writer })
     : await createIndex(path, { ...options, writer });
   try {
-    if (index.userState !== FINISHED) await fill(index, context, collection);
+    if (index.userState !== EVAL_STATES.finished) await fill(index, context, collection);
     return index;
   } catch (error) {
     await index.close();
@@ -185,15 +182,13 @@ async function build(
   }
 }
 
-const FINISHED = 'finished';
-
 async function fill(index: Index, context: CliContext, collection: Collection): Promise<void> {
   const documents = collection.documents({ signal: context.signal });
   async function* missing() {
     for await (const document of documents) if (!index.has(document.id)) yield document;
   }
   const source = { documents: missing(), report: documents.report };
-  await runIndexJob(context, { index, source, state: { unfinished: 'unfinished', finished: FINISHED } });
+  await runIndexJob(context, { index, source, state: EVAL_STATES });
   await index.merge({ signal: context.signal });
 }
 

@@ -134,9 +134,13 @@ async function* withVectors(
       hint: 'vectors must be those of the input, in its order: lzero encode writes them so',
     });
   };
-  for await (const document of documents)
-    yield { ...document, vector: vectorOf(await nextVector(document.id), vocabularyOf(context)) };
-  await nextVector(undefined);
+  try {
+    for await (const document of documents)
+      yield { ...document, vector: vectorOf(await nextVector(document.id), vocabularyOf(context)) };
+    await nextVector(undefined);
+  } finally {
+    await vectors.return?.(); // or the file stays open
+  }
 }
 
 function vocabularyOf({ index }: SourceContext): Vocabulary {

@@ -19,6 +19,14 @@ describe('errors that cross threads', () => {
     expect(arrived.cause).toMatchObject({ stack: error.stack });
   });
 
+  it('the errors underneath come along, each once, also where they lead back to the first', () => {
+    const below = new Error('the disk is full');
+    const error = new ConfigError('cannot be written', { cause: below });
+    below.cause = error;
+    const { stack } = failureOf(error, 'THREAD');
+    expect(stack).toBe(`${error.stack}\ncaused by: ${below.stack}`);
+  });
+
   it('an error that is not ours gets the code of the thread, even with fields that cannot cross', () => {
     const error = Object.assign(new TypeError('x is not a function'), { callback: () => {} });
     expect(errorFrom(across(failureOf(error, 'THREAD')))).toMatchObject({

@@ -38,12 +38,12 @@ export function failureOf(error: unknown, code: string): ThreadFailure {
   return { kind: 'failure', code, message: messageOf(error), stack };
 }
 
-/** With the errors underneath. */
+/** With the errors underneath, each once: a cause may lead back to where it came from. */
 function stackOf(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const own = error.stack ?? error.message;
-  const below = stackOf(error.cause);
-  return below === undefined ? own : `${own}\ncaused by: ${below}`;
+  const errors = new Set<Error>();
+  for (let at = error; at instanceof Error && !errors.has(at); at = at.cause) errors.add(at);
+  if (errors.size === 0) return undefined;
+  return Array.from(errors, ({ stack, message }) => stack ?? message).join('\ncaused by: ');
 }
 
 const KINDS = [

@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -38,6 +48,15 @@ async function serve(answer: Answer): Promise<LocalServer> {
 
 /** Names beside the target: nothing but the target may stay. */
 const leftOver = (): string[] => readdirSync(join(folder, 'sub')).filter((name) => name !== 'file.bin');
+/** Paths of the files that this process has open. */
+const openFiles = (): string[] =>
+  readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return readlinkSync(join('/proc/self/fd', fd));
+    } catch {
+      return []; // the one that the list was read by
+    }
+  });
 const ranges = ({ asked }: LocalServer): (string | undefined)[] => asked.map(({ headers }) => headers.range);
 
 describe('download', () => {
@@ -63,6 +82,15 @@ describe('download', () => {
     writeFileSync(path, 'damaged');
     expect(await download(url, path, { checksum: sha256 })).toMatchObject({ wasThere: false });
     expect(readFileSync(path).equals(body)).toBe(true);
+  });
+
+  it('does not read a file whose size tells that it is another: 64 GiB of nothing', async () => {
+    const { url } = await serve((response, request) => serveBytes(response, request, file));
+    mkdirSync(join(folder, 'sub'));
+    writeFileSync(path, '');
+    truncateSync(path, 2 ** 36);
+    const options = { checksum: sha256, sizeBytes: body.length };
+    expect(await download(url, path, options)).toMatchObject({ wasThere: false, sizeBytes: body.length });
   });
 
   it("holds a file against git's checksum, also after a break", async () => {
@@ -398,6 +426,12 @@ describe('download that fails', () => {
   it('to write is an OutputError that names the place', async () => {
     writeFileSync(join(folder, 'sub'), 'a file where a folder should be');
     await expect(download('http://127.0.0.1:1/', path)).rejects.toThrow(OutputError);
+  });
+
+  it.runIf(existsSync('/proc/self/fd'))('to go on with what is there leaves no file open', async () => {
+    mkdirSync(`${path}.part.json`, { recursive: true }); // a folder where the note should be
+    await expect(download('http://127.0.0.1:1/', path)).rejects.toThrow(OutputError);
+    expect(openFiles()).not.toContain(`${path}.part`);
   });
 
   it('by an interrupt keeps what came, also while it pauses', async () => {

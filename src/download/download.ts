@@ -6,9 +6,10 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { DownloadError, type Progress, silentProgress } from '../core/index.ts';
 import { exists } from '../files/index.ts';
-import { type Checksum, type ContentHash, hashFile } from './checksum.ts';
+import { type Checksum, hashFile } from './checksum.ts';
 import type { ExplainStatus, Outcome } from './failures.ts';
 import { PartialDownload } from './partial-download.ts';
+import { DEFAULT_STALL_MS } from './request.ts';
 import { askUntilDone, type RetryOptions } from './retry.ts';
 import { transfer } from './transfer.ts';
 import { waitForLock } from './waiting.ts';
@@ -39,8 +40,6 @@ export type Downloaded = {
   readonly wasThere: boolean;
 };
 
-const DEFAULT_STALL_MS = 30_000;
-
 /**
  * Fetches `url` to `path`, unless a file that fits is there. A file at `path` without a checksum or size to hold it
  * against is taken as it is. Folders are made as needed. Of several processes that want the same file one fetches it and
@@ -61,22 +60,16 @@ export async function download(url: string, path: string, options: DownloadOptio
 async function findWhole(path: string, options: DownloadOptions): Promise<Downloaded | undefined> {
   if (!(await exists(path))) return undefined;
   const { size: sizeBytes } = await stat(path);
-  const hash = await hashFile(path, options.checksum);
-  const problem = misfit(sizeBytes, hash, options);
-  if (!problem) return { path, sizeBytes, sha256: hash.sha256, wasThere: true };
-  options.logger?.warn(`${path} is fetched again: ${problem}`);
+  const wrongSize = sizeProblem(sizeBytes, options);
+  const hash = wrongSize === undefined ? await hashFile(path, options.checksum) : undefined; // the size costs nothing
+  if (hash && hash.problem === undefined) return { path, sizeBytes, sha256: hash.sha256, wasThere: true };
+  options.logger?.warn(`${path} is fetched again: ${wrongSize ?? hash?.problem}`);
   return undefined;
 }
 
-/** What is wrong with a whole file. */
-function misfit(
-  sizeBytes: number,
-  hash: Pick<ContentHash, 'problem'>,
-  { sizeBytes: expectedBytes }: DownloadOptions,
-): string | undefined {
-  if (expectedBytes !== undefined && sizeBytes !== expectedBytes)
-    return `expected ${expectedBytes} bytes, got ${sizeBytes}`;
-  return hash.problem;
+function sizeProblem(sizeBytes: number, { sizeBytes: expectedBytes }: DownloadOptions): string | undefined {
+  if (expectedBytes === undefined || sizeBytes === expectedBytes) return undefined;
+  return `expected ${expectedBytes} bytes, got ${sizeBytes}`;
 }
 
 async function fetchWhole(url: string, path: string, options: DownloadOptions): Promise<Downloaded> {
@@ -87,8 +80,8 @@ async function fetchWhole(url: string, path: string, options: DownloadOptions): 
     for (;;) {
       if (part.sizeBytes === 0 || part.isWhole !== true)
         await askUntilDone(asker(url, part, options), () => part.sizeBytes, options);
-      const problem = misfit(part.sizeBytes, part.hash, options);
-      if (!problem) {
+      const problem = sizeProblem(part.sizeBytes, options) ?? part.hash.problem;
+      if (problem === undefined) {
         await part.complete();
         return { path, sizeBytes: part.sizeBytes, sha256: part.hash.sha256, wasThere: false };
       }

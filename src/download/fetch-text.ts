@@ -1,7 +1,7 @@
 /** A small text from a server, such as the answer of an API: in memory, repeated where that helps, bounded in size. */
 import { DownloadError } from '../core/index.ts';
 import { type ExplainStatus, type Outcome, statusOutcome } from './failures.ts';
-import { guarded, type StallGuard } from './request.ts';
+import { DEFAULT_STALL_MS, guarded, type StallGuard } from './request.ts';
 import { askUntilDone, type RetryOptions } from './retry.ts';
 
 /** How to ask. */
@@ -16,7 +16,6 @@ export type FetchTextOptions = RetryOptions & {
   readonly explainStatus?: ExplainStatus | undefined;
 };
 
-const DEFAULT_STALL_MS = 30_000;
 /** A longer answer is not one that was asked for. */
 const MAX_BYTES = 64 * 1024 * 1024;
 

@@ -71,7 +71,10 @@ export class PartialDownload {
       // 'a' would ignore positions, 'r+' needs a file: 'a' makes one.
       await (await open(`${path}.part`, 'a')).close();
       const part = new PartialDownload(path, { ...options, handle: await open(`${path}.part`, 'r+') });
-      await part.#resume();
+      await part.#resume().catch(async (error: unknown) => {
+        await part.close();
+        throw error;
+      });
       return part;
     } catch (error) {
       throw OutputError.writing(`${path}.part`, error);

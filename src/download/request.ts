@@ -2,6 +2,9 @@
 import { InterruptedError, LzeroError } from '../core/index.ts';
 import { networkOutcome, type Outcome } from './failures.ts';
 
+/** Longest silence of a server, where the caller does not say. */
+export const DEFAULT_STALL_MS = 30_000;
+
 /** What ends a request from outside. */
 export type RequestLimits = {
   /** Longest silence, of the connection and between two pieces. */

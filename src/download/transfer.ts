@@ -8,9 +8,9 @@
  *     200                  the file has changed, or the server knows no ranges: begins again with this answer
  *     416                  what is there is longer than the file: begins again
  */
-import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DownloadError } from '../core/index.ts';
+import { freeBytes } from '../files/index.ts';
 import { type ExplainStatus, networkOutcome, type Outcome, statusOutcome } from './failures.ts';
 import type { PartialDownload, Validator, Version } from './partial-download.ts';
 import { guarded, type RequestLimits, type StallGuard } from './request.ts';
@@ -119,10 +119,10 @@ async function tooLong(part: PartialDownload, expected: number): Promise<Outcome
 
 /** Better now than after an hour. */
 async function checkSpace({ path, sizeBytes, version }: PartialDownload): Promise<void> {
-  const { bavail, bsize } = await statfs(dirname(path));
   const needed = (version.totalBytes ?? 0) - sizeBytes;
-  if (needed > bavail * bsize)
-    throw new DownloadError(`${path} needs ${needed} more bytes, the disk has ${bavail * bsize}`, {
+  const free = await freeBytes(dirname(path));
+  if (needed > free)
+    throw new DownloadError(`${path} needs ${needed} more bytes, the disk has ${free}`, {
       hint: 'free some disk space, or choose another cache folder with LZERO_CACHE',
     });
 }

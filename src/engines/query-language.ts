@@ -40,7 +40,10 @@ function requireQuerySide(reader: StoreReader): QuerySide {
   throw new IndexStateError('the index has no query side: its queries would need a model');
 }
 
-/** What was decoded last, for as long as somebody holds it or memory is plenty. */
+/**
+ * What was decoded last, for as long as somebody holds it or memory is plenty. The bytes it was decoded from, a few hundred
+ * kilobytes for BERT's vocabulary, are held until others take their place.
+ */
 let decoded: { readonly bytes: Uint8Array; readonly querySide: WeakRef<QuerySide> } | undefined;
 
 /** Decoding takes a tenth of a second, and a process opens an index, or several of one model, again and again. */

@@ -13,13 +13,17 @@ export function fusedSystem(name: string, systems: readonly System[], fusion: Fu
   const join = async function* (queries: readonly Query[], options: SystemSearchOptions): AsyncGenerator<FusedId[]> {
     const deep = { ...options, k: Math.max(options.k, DEPTH) };
     const streams = systems.map((system) => system.search(queries, deep)[Symbol.asyncIterator]());
-    for (const { id: queryId } of queries) {
-      const answers = await Promise.all(streams.map((stream) => stream.next()));
-      const lists = answers.map(({ value }) => {
-        assert(value?.queryId === queryId, `a system answered ${value?.queryId} where ${queryId} was asked`);
-        return rankHits(value.hits);
-      });
-      yield fuse(lists, fusion, options.k);
+    try {
+      for (const { id: queryId } of queries) {
+        const answers = await Promise.all(streams.map((stream) => stream.next()));
+        const lists = answers.map(({ value }) => {
+          assert(value?.queryId === queryId, `a system answered ${value?.queryId} where ${queryId} was asked`);
+          return rankHits(value.hits);
+        });
+        yield fuse(lists, fusion, options.k);
+      }
+    } finally {
+      await Promise.all(streams.map((stream) => stream.return?.()));
     }
   };
   let last: { readonly query: Query; readonly fused: Promise<FusedId[]> } | undefined;

@@ -20,14 +20,18 @@ export function rememberQueries(encode: QueryEncoder): QueryEncoder {
     const strange = queries.filter(({ text, vector }) => vector === undefined && !known.has(text));
     const byText = new Map(strange.map((query) => [query.text, query])); // each text once
     const encoded = encode([...byText.values()], options)[Symbol.asyncIterator]();
-    for (const query of queries) {
-      while (query.vector === undefined && !known.has(query.text)) {
-        const { value, done } = await encoded.next();
-        assert(!done, `the query ${query.id} was not encoded`);
-        known.set(value.text, value.vector);
+    try {
+      for (const query of queries) {
+        while (query.vector === undefined && !known.has(query.text)) {
+          const { value, done } = await encoded.next();
+          assert(!done, `the query ${query.id} was not encoded`);
+          known.set(value.text, value.vector);
+        }
+        const vector = query.vector ?? known.get(query.text);
+        yield vector === undefined ? query : { ...query, vector };
       }
-      const vector = query.vector ?? known.get(query.text);
-      yield vector === undefined ? query : { ...query, vector };
+    } finally {
+      await encoded.return?.();
     }
   };
 }

@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statfsSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -12,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { OutputError, UsageError } from '../core/index.ts';
-import { exists, readIfExists, refuseInputAsOutput, syncFolder, writeFileAtomically } from './files.ts';
+import { exists, freeBytes, readIfExists, refuseInputAsOutput, syncFolder, writeFileAtomically } from './files.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'lzero-files-'));
 let folder = '';
@@ -25,6 +26,17 @@ describe('exists', () => {
   it('is true for files and folders, false for what is not there', async () => {
     writeFileSync(join(folder, 'a'), '');
     expect(await Promise.all([folder, join(folder, 'a'), join(folder, 'b')].map(exists))).toEqual([true, true, false]);
+  });
+});
+
+describe('freeBytes', () => {
+  it('is above 0 for a folder and a file in it, and no more than the disk has', async () => {
+    writeFileSync(join(folder, 'a'), '');
+    const { blocks, bsize } = statfsSync(folder);
+    for (const path of [folder, join(folder, 'a')]) {
+      expect(await freeBytes(path)).toBeGreaterThan(0);
+      expect(await freeBytes(path)).toBeLessThanOrEqual(blocks * bsize);
+    }
   });
 });
 

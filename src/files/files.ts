@@ -2,7 +2,7 @@
  * What readers and writers of all kinds ask of the file system. A write is whole or has not happened, also when the
  * power fails. Knows nothing of what the files hold.
  */
-import { access, type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { access, type FileHandle, open, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode, LzeroError, OutputError, UsageError } from '../core/index.ts';
 
@@ -12,6 +12,12 @@ export async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** Bytes that we may still write to the disk of a file or folder. */
+export async function freeBytes(path: string): Promise<number> {
+  const { bavail, bsize } = await statfs(path);
+  return bavail * bsize;
 }
 
 /** Whether two paths lead to the same file or folder, by whatever links. */

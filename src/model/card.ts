@@ -2,7 +2,7 @@
 import type { Tokenizer } from '../text/index.ts';
 import type { Head } from './checkpoint.ts';
 import { formatPruneRule } from './prune.ts';
-import type { ModelSettings } from './settings.ts';
+import { isSiamese, type ModelSettings } from './settings.ts';
 
 /** What a card tells beyond the settings. */
 export type CardFacts = {
@@ -24,10 +24,6 @@ const INFERENCE_FREE =
   'An inference-free sparse retrieval model: documents are encoded once, queries by a table look-up.';
 const SIAMESE =
   'A sparse retrieval model whose network encodes documents and queries. Queries can also be looked up in a table, for speed.';
-
-function isSiamese(settings: ModelSettings): boolean {
-  return settings.kind !== 'bow' && settings.queries === 'encoded';
-}
 
 /** Writes the card. */
 export function modelCard(settings: ModelSettings, facts: CardFacts): string {
@@ -67,6 +63,6 @@ function networkRows(settings: ModelSettings, facts: CardFacts): string[][] {
     ['activation', settings.activation],
     ['document length', `${settings.encodeLength} tokens`],
     ...(settings.kind === 'bert' && settings.precision ? [['weights', 'in 8-bit codes, run as int8']] : []),
-    ...(settings.queries === 'encoded' ? [['queries', 'meant to be encoded by the network as well']] : []),
+    ...(isSiamese(settings) ? [['queries', 'meant to be encoded by the network as well']] : []),
   ];
 }

@@ -6,7 +6,7 @@ import { noIdf, parseIdf } from '../text/index.ts';
 import { EMBEDDED_MODEL } from './embedded-model.ts';
 import { readTextFile } from './layouts/module-files.ts';
 import type { QueryWeights, SourceModel } from './layouts/source-model.ts';
-import { IDF_FILE } from './settings.ts';
+import { IDF_FILE, isSiamese } from './settings.ts';
 import { openTensorFile } from './tensors/open-tensor-file.ts';
 
 /** A model whose query weights are wanted. */
@@ -51,7 +51,7 @@ async function readDefault({ folder, settings, tokenizer }: Owner): Promise<Foun
     return { idf: await readIdf(join(EMBEDDED_MODEL, IDF_FILE), tokenizer), queryWeights: { kind: 'default' } };
   } catch (cause) {
     if (!(cause instanceof IdfError)) throw cause;
-    if (settings.kind !== 'bow' && settings.queries === 'encoded') return weightOne(tokenizer);
+    if (isSiamese(settings)) return weightOne(tokenizer);
     throw new ConfigError(`${folder}: there is no ${IDF_FILE}, and the embedded one is for another vocabulary`, {
       hint: 'give query weights: --idf FILE (lzero model idf makes one), or --idf none for weight 1',
       cause,

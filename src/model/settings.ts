@@ -84,6 +84,11 @@ export function precisionOf(settings: ModelSettings): Precision {
   return (settings.kind === 'bow' ? undefined : settings.precision) ?? DEFAULT_PRECISION;
 }
 
+/** Whether the network is meant to encode queries too. */
+export function isSiamese(settings: ModelSettings): boolean {
+  return settings.kind !== 'bow' && settings.queries === 'encoded';
+}
+
 const REMAKE = 'written by another version of lzero, or by hand: make the folder again with lzero model import';
 
 /** Reads lzero.json. `path` names it in errors. */

@@ -1,7 +1,7 @@
 import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
 import { CheckpointError } from '../core/index.ts';
-import { distilBertName, namesInFile, usualName } from './tensor-names.ts';
+import { distilBertName, nameForOthers, namesInFile, usualName } from './tensor-names.ts';
 
 const LAYER = 'bert.encoder.layer.11';
 
@@ -43,8 +43,10 @@ describe('names of DistilBERT', () => {
     expect(usualName(name)).toBe(usual);
   });
 
-  it.each(PAIRS)('%s is what a file for others calls %s', (name, usual) => {
+  it.each(PAIRS)('%s is what a file for others calls %s; BERT keeps its name', (name, usual) => {
     expect(distilBertName(usual)).toBe(name);
+    expect(nameForOthers(usual, { numTypes: 0 })).toBe(name);
+    expect(nameForOthers(usual, { numTypes: 2 })).toBe(usual);
   });
 
   it.each([

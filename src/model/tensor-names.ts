@@ -7,6 +7,7 @@
  *     wrapped       module.…, model.…, auto_model.…, 0.auto_model.…; encoders saved alone have no "bert." either
  */
 import { CheckpointError } from '../core/index.ts';
+import type { BertConfig } from './bert-config.ts';
 import { tensorLabel } from './tensors/weights-file.ts';
 
 /** Names of the tensors that have more than one meaning to us. */
@@ -94,6 +95,11 @@ export function distilBertName(name: string): string {
   const [, layer, part] = /^bert\.encoder\.layer\.(\d+)\.(.+)$/.exec(name) ?? [];
   if (part !== undefined) return `distilbert.transformer.layer.${layer}.${replaceStart(part, BERT_LAYER)}`;
   return name.replace(/^bert\./, 'distilbert.');
+}
+
+/** The name of a tensor in a file that others load beside config.json: BertForMaskedLM's, or for DistilBERT its own. */
+export function nameForOthers(name: string, { numTypes }: Pick<BertConfig, 'numTypes'>): string {
+  return numTypes === 0 ? distilBertName(name) : name; // DistilBERT is the one that has no token types
 }
 
 /**

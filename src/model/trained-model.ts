@@ -13,7 +13,7 @@ import type { ModelFolder } from './model-folder.ts';
 import { TOKENIZER_FILES } from './model-folder.ts';
 import type { BertSettings } from './settings.ts';
 import { formatSettings, IDF_FILE, SETTINGS_FILE } from './settings.ts';
-import { distilBertName } from './tensor-names.ts';
+import { nameForOthers } from './tensor-names.ts';
 import type { WritableDtype } from './tensors/safetensors-writer.ts';
 import { writeSafetensors } from './tensors/safetensors-writer.ts';
 
@@ -69,9 +69,8 @@ function settingsOf({ name, base, activation, encodeLength, idf }: TrainedModel)
 }
 
 function* tensorsOf({ checkpoint, weights, dtype }: TrainedModel) {
-  const isDistilBert = checkpoint.config.numTypes === 0;
   for (const name of checkpoint.usedNames) {
     const { shape } = checkpoint.entry(name);
-    yield { name: isDistilBert ? distilBertName(name) : name, dtype, shape, values: weights(name) };
+    yield { name: nameForOthers(name, checkpoint.config), dtype, shape, values: weights(name) };
   }
 }

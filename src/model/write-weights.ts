@@ -7,7 +7,7 @@ import type { Checkpoint } from './checkpoint.ts';
 import { copyContent } from './folder-output.ts';
 import type { Precision } from './int8/precision.ts';
 import { quantisedTensors } from './int8/quantised-tensors.ts';
-import { distilBertName } from './tensor-names.ts';
+import { nameForOthers } from './tensor-names.ts';
 import type { TensorToWrite, WritableDtype } from './tensors/safetensors-writer.ts';
 import { writeSafetensors } from './tensors/safetensors-writer.ts';
 
@@ -48,14 +48,12 @@ function hasCodes(checkpoint: Checkpoint): boolean {
 
 const SOURCE_DTYPES: readonly string[] = ['F32', 'F16', 'BF16'] satisfies WritableDtype[];
 
-/** Under the names of BertForMaskedLM, or for DistilBERT under its own: others can load them beside config.json. */
 async function* floatTensors(checkpoint: Checkpoint, dtype: WritableDtype | undefined): AsyncGenerator<TensorToWrite> {
-  const isDistilBert = checkpoint.config.numTypes === 0;
   for (const name of checkpoint.usedNames) {
     const entry = checkpoint.entry(name);
     const own = isWritable(entry.dtype) ? entry.dtype : 'F32';
     const values = await checkpoint.read(name);
-    yield { name: isDistilBert ? distilBertName(name) : name, dtype: dtype ?? own, shape: entry.shape, values };
+    yield { name: nameForOthers(name, checkpoint.config), dtype: dtype ?? own, shape: entry.shape, values };
   }
 }
 

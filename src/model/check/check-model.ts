@@ -2,10 +2,9 @@
  * The conformance kit: everything about a model folder that can make its scores differ from one reader to the next, found,
  * measured on texts, and with a way to mend it. A broken file is a finding like any other; the rest is checked all the same.
  */
-import { stat } from 'node:fs/promises';
-import { CheckpointError } from '../../core/index.ts';
 import { EMBEDDED_MODEL } from '../embedded-model.ts';
 import { resolveModel } from '../hub/resolve-model.ts';
+import { requireFolder } from '../layouts/find-layout.ts';
 import { readModelFolder } from '../model-folder.ts';
 import { checkAgainst } from './against-checks.ts';
 import { checkDecoder } from './decoder-check.ts';
@@ -93,14 +92,6 @@ async function findFolder(folderOrName: string): Promise<string> {
   const { folder } = await resolveModel(folderOrName);
   await requireFolder(folder);
   return folder;
-}
-
-async function requireFolder(path: string): Promise<void> {
-  const stats = await stat(path).catch(() => undefined);
-  if (stats?.isDirectory()) return;
-  throw new CheckpointError(`${path || '""'} ${stats ? 'is not a folder' : 'does not exist'}`, {
-    hint: 'give a model folder made by lzero, or a Hugging Face checkpoint folder',
-  });
 }
 
 /** Whether the files can be read, and those that should be JSON are. */

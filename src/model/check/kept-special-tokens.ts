@@ -5,8 +5,9 @@
 import { Vocabulary } from '../../text/index.ts';
 import { MODULES_FILE } from '../layouts/st-modules.ts';
 import type { ModelFolder } from '../model-folder.ts';
+import { isSiamese } from '../settings.ts';
 import { type CheckResult, differs } from './report.ts';
-import { isSiamese, type Subject } from './subject.ts';
+import type { Subject } from './subject.ts';
 
 /** Whether a SparseEncoder's scores depend on special tokens; undefined where they do not. */
 export async function checkKept(subject: Subject): Promise<CheckResult | undefined> {
@@ -17,7 +18,7 @@ export async function checkKept(subject: Subject): Promise<CheckResult | undefin
   return differs('special-tokens', {
     found: ['they weigh 0 here, sentence-transformers keeps what table and network give them in queries and documents'],
     effect,
-    fix: isSiamese(model)
+    fix: isSiamese(model.settings)
       ? 'expect other scores than from sentence-transformers; the ranks differ by little where such tokens weigh little'
       : 'set the query weights of special tokens to 0: lzero model convert --to sentence-transformers does',
   });

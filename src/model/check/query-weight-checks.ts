@@ -8,10 +8,11 @@ import { type IdfTable, noIdf, type Vocabulary } from '../../text/index.ts';
 import { weightsIn } from '../layouts/network-in.ts';
 import type { ModelFolder } from '../model-folder.ts';
 import { readIdf } from '../query-weights.ts';
+import { isSiamese } from '../settings.ts';
 import { openTensorFile } from '../tensors/open-tensor-file.ts';
 import { effectOf, largest } from './effect.ts';
 import { type CheckResult, differs, type Effect, notApplicable, ok } from './report.ts';
-import { isSiamese, lookedUp, problemOf, type Subject } from './subject.ts';
+import { lookedUp, problemOf, type Subject } from './subject.ts';
 
 /** Weights closer than this are the same: tables are printed in decimal. */
 const SAME_WEIGHT = 1e-6;
@@ -34,7 +35,7 @@ export async function checkQueryWeights(subject: Subject): Promise<CheckResult> 
 async function checkOwn(subject: Subject, model: ModelFolder): Promise<Finding> {
   const { queryWeights } = model;
   const hasTable = queryWeights.kind === 'table' || queryWeights.kind === 'tensor';
-  if (!hasTable && isSiamese(model)) return checkSiamese(subject, model);
+  if (!hasTable && isSiamese(model.settings)) return checkSiamese(subject, model);
   switch (queryWeights.kind) {
     case 'none':
       return { found: ['every query token weighs 1'] };

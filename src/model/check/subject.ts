@@ -15,7 +15,7 @@ import { readSourceModel, withOptions } from '../layouts/find-layout.ts';
 import type { CheckpointOptions } from '../layouts/source-model.ts';
 import { Model } from '../model.ts';
 import { completeModel, type ModelFolder } from '../model-folder.ts';
-import { SETTINGS_FILE } from '../settings.ts';
+import { isSiamese, SETTINGS_FILE } from '../settings.ts';
 import { type DescriptionFile, objectsNamed, readDescriptions } from './description-files.ts';
 import { type Encoded, effectOf } from './effect.ts';
 import { broken, type CheckId, type CheckResult, type Effect } from './report.ts';
@@ -115,11 +115,6 @@ function trialsOf(model: ModelFolder, { encoded, texts, options }: TrialBasis): 
   return { encode, measure };
 }
 
-/** Whether the network is meant to encode queries too. */
-export function isSiamese({ settings }: Pick<ModelFolder, 'settings'>): boolean {
-  return settings.kind !== 'bow' && settings.queries === 'encoded';
-}
-
 /** Queries by the table of a model, whatever they are meant to be. */
 export function lookedUp(model: ModelFolder, queries: readonly string[]): SparseVector[] {
   return queries.map((text) => encodeQuery(model, text).vector);
@@ -141,7 +136,9 @@ export async function encodeTexts(
     const numbered = documents.map((text, i) => ({ id: String(i), text }));
     return {
       documents: await vectorsOf(runs.encode(numbered, { signal })),
-      queries: isSiamese(model) ? await vectorsOf(runs.encodeQueries(queries, { signal })) : lookedUp(model, queries),
+      queries: isSiamese(model.settings)
+        ? await vectorsOf(runs.encodeQueries(queries, { signal }))
+        : lookedUp(model, queries),
     };
   } finally {
     await runs.close();

@@ -6,10 +6,10 @@ import { z } from 'zod';
 import { describeIssues, formatFloat32, InputError, parseJson, type SparseVector } from '../../core/index.ts';
 import type { ModelFolder } from '../model-folder.ts';
 import { pruneSchema } from '../prune.ts';
-import { precisionOf } from '../settings.ts';
+import { isSiamese, precisionOf } from '../settings.ts';
 import { effectBetween, isSame, largestChange, type ScoreRows, scoresOf } from './effect.ts';
 import { broken, type CheckResult, differs, ok } from './report.ts';
-import { encodeTexts, isSiamese, type Stoppable, type Subject } from './subject.ts';
+import { encodeTexts, type Stoppable, type Subject } from './subject.ts';
 import { shorten } from './tokenizer-differences.ts';
 import type { CheckTexts } from './tricky-texts.ts';
 
@@ -125,7 +125,7 @@ function describeModel(model: ModelFolder): TestVectors['model'] {
     queryWeights: queryWeights.kind === 'none' ? 'none' : 'table',
     ...(settings.kind !== 'bow' && {
       precision: precisionOf(settings),
-      queries: isSiamese(model) ? 'encoded' : 'looked-up',
+      queries: isSiamese(settings) ? 'encoded' : 'looked-up',
     }),
     vocabularySize: vocabulary.size,
     before: settings.kind === 'bow' ? [] : names(frame.before),

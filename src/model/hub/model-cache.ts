@@ -116,10 +116,19 @@ export async function pulledNames(cache: string): Promise<ModelName[]> {
     const refs = await entriesOf(join(cache, 'models', folder, 'refs'));
     const commits = (await entriesOf(join(cache, 'models', folder))).filter(isCommit);
     if (commits.length === 0) continue;
-    const revisions = refs.length > 0 ? refs.map(decodeURIComponent) : commits;
-    names.push(...revisions.map((revision) => ({ id, revision })));
+    const revisions = refs.flatMap(revisionOf);
+    names.push(...(revisions.length > 0 ? revisions : commits).map((revision) => ({ id, revision })));
   }
   return names;
+}
+
+/** The revision of a file in refs/; none for a file that is not ours. */
+function revisionOf(file: string): string[] {
+  try {
+    return [decodeURIComponent(file)];
+  } catch {
+    return [];
+  }
 }
 
 async function entriesOf(folder: string): Promise<string[]> {

@@ -2,7 +2,7 @@
  * A model from a hub into the cache: listed, chosen, fetched file by file, and there under its name when it is whole. May
  * be stopped at any time and goes on where it was. Of several processes that want the same model one fetches it.
  */
-import { mkdir, rename, stat, statfs } from 'node:fs/promises';
+import { mkdir, rename, stat } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import {
   CheckpointError,
@@ -19,7 +19,7 @@ import {
   isNetworkFailure,
   waitForLock,
 } from '../../download/index.ts';
-import { exists, syncFolder } from '../../files/index.ts';
+import { exists, freeBytes, syncFolder } from '../../files/index.ts';
 import { MAX_SMALL_BYTES, readSmallFile } from '../layouts/module-files.ts';
 import { externalLocations } from '../onnx/graph-files.ts';
 import { chooseFiles, namedFiles } from './choose-files.ts';
@@ -222,9 +222,9 @@ async function checkSpace(target: string, files: readonly HubFile[]): Promise<nu
     const sizes = await Promise.all([path, `${path}.part`].map((name) => sizeOf(join(target, name))));
     neededBytes += Math.max(0, sizeBytes - Math.max(...sizes));
   }
-  const { bavail, bsize } = await statfs(target);
-  if (neededBytes > bavail * bsize)
-    throw new DownloadError(`${target} needs ${neededBytes} more bytes, the disk has ${bavail * bsize}`, {
+  const free = await freeBytes(target);
+  if (neededBytes > free)
+    throw new DownloadError(`${target} needs ${neededBytes} more bytes, the disk has ${free}`, {
       hint: 'free some disk space, or choose another cache with --cache or LZERO_CACHE',
     });
   return neededBytes;

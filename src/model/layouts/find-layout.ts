@@ -6,6 +6,7 @@ import { exists } from '../../files/index.ts';
 import type { ModelSettings } from '../settings.ts';
 import { IDF_FILE, SETTINGS_FILE } from '../settings.ts';
 import { readSmallFile } from './module-files.ts';
+import { GRAPHS } from './network-in.ts';
 import { readLzero } from './read-lzero.ts';
 import { readOpensearch } from './read-opensearch.ts';
 import { readSentenceTransformers } from './read-sentence-transformers.ts';
@@ -17,7 +18,7 @@ const WHAT_TO_GIVE =
   'give a model folder made by lzero, a Hugging Face checkpoint, a sentence-transformers SparseEncoder, or an ONNX file with its tokenizer';
 
 /** Files by which a folder without lzero.json and modules.json is known. */
-const NETWORK_FILES = ['config.json', 'model.onnx', 'onnx/model.onnx'];
+const NETWORK_FILES = ['config.json', ...GRAPHS];
 
 /**
  * What a folder says, whatever its layout.

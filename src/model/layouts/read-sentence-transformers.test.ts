@@ -273,6 +273,25 @@ describe('a sentence-transformers folder with what lzero does not follow', () =>
     ],
     ['too few tokens', change(bert, { max_seq_length: 2 }), 'sentence_bert_config.json', 'max_seq_length: 2 tokens'],
     [
+      'no length anywhere',
+      () => {
+        rmSync(join(folder, TRANSFORMER, 'config.json'));
+        change(bert, { max_seq_length: null })();
+        change(join(TRANSFORMER, 'tokenizer_config.json'), { model_max_length: 1e30 })(); // as transformers writes none
+      },
+      TRANSFORMER,
+      'it is not known how many tokens the network reads: no max_position_embeddings in config.json and model_max_length',
+    ],
+    [
+      'too few tokens, with no settings of the network',
+      () => {
+        rmSync(join(folder, TRANSFORMER, 'config.json'));
+        change(bert, { max_seq_length: 2 })();
+      },
+      'sentence_bert_config.json',
+      'max_seq_length: 2 tokens; expected a whole number from 3 on',
+    ],
+    [
       'no network settings',
       () => rmSync(join(folder, TRANSFORMER, 'config.json')),
       TRANSFORMER,

@@ -73,23 +73,32 @@ function isTransformer({ kind }: Module): boolean {
 
 const tokenizerSchema = z.looseObject({ model_max_length: z.number().positive().nullish() });
 
+/** What transformers writes for a tokenizer that reads texts of any length. */
+const NO_LIMIT = 1e30;
+
 /** Tokens of a document: what the transformer's settings say, or the smaller of tokenizer's and network's limit. */
 async function lengthOf(folder: string, said: Said<number> | undefined): Promise<Said<number>> {
   const positions = await positionsIn(folder, await networkIn(folder));
-  const config = {
-    value: positions ?? Number.POSITIVE_INFINITY,
-    where: join(folder, 'config.json: max_position_embeddings'),
-  };
+  const config = { value: positions ?? NO_LIMIT, where: join(folder, 'config.json: max_position_embeddings') };
   const path = join(folder, 'tokenizer_config.json');
   const limit = (await readJsonIfThere(path, tokenizerSchema))?.model_max_length;
-  const tokenizer = { value: limit ?? Number.POSITIVE_INFINITY, where: `${path}: model_max_length` };
+  const tokenizer = { value: limit ?? NO_LIMIT, where: `${path}: model_max_length` };
   const length = said ?? (tokenizer.value < config.value ? tokenizer : config);
+  if (length.value >= NO_LIMIT) throw unknownLength(folder);
   if (length.value >= MIN_ENCODE_LENGTH && length.value <= config.value && Number.isInteger(length.value))
     return length;
+  const most = positions === undefined ? 'on' : `to the ${positions} positions of the network`;
   throw new CheckpointError(
-    `${length.where}: ${length.value} tokens; expected a whole number from ${MIN_ENCODE_LENGTH} to the ${config.value} positions of the network`,
+    `${length.where}: ${length.value} tokens; expected a whole number from ${MIN_ENCODE_LENGTH} ${most}`,
     { hint: 'mend the file: what a document has beyond this length is cut off' },
   );
+}
+
+function unknownLength(folder: string): CheckpointError {
+  const places = 'max_position_embeddings in config.json and model_max_length in tokenizer_config.json';
+  return new CheckpointError(`${folder}: it is not known how many tokens the network reads: no ${places}`, {
+    hint: 'write max_seq_length into sentence_bert_config.json: what a document has beyond this length is cut off',
+  });
 }
 
 type Queries = {
