@@ -38,7 +38,7 @@ import {
 import { exists, writeFileAtomically } from '../files/index.ts';
 import type { Precision } from '../model/index.ts';
 import type { CliContext } from './context.ts';
-import { checkSystem, type OpenSystem, openSystem, SYSTEM_HELP, takesQueryModel } from './eval-systems.ts';
+import { checkSystem, closeAll, type OpenSystem, openSystem, SYSTEM_HELP, takesQueryModel } from './eval-systems.ts';
 import { addPrecisionOption } from './model-options.ts';
 import { packageVersion, withExamples } from './program.ts';
 import { QUERY_MODEL_HELP, type QueryModel, withQueryModel } from './query-model.ts';
@@ -181,7 +181,7 @@ async function measure(context: CliContext, source: CollectionSource, how: Measu
     const systems = opened.map(({ system }) => system);
     return await measureSystems(context, collection, { systems, dropIdenticalIds, ...how });
   } finally {
-    for (const { close } of opened) await close();
+    await closeAll(opened);
   }
 }
 

@@ -63,9 +63,6 @@ export function goldenTokenizer(): Tokenizer {
   return wordPieceTokenizer(vocabulary, { settings: BERT_UNCASED, label: 'golden' });
 }
 
-/** The documents as the encoder reads them. */
-export const goldenDocuments: readonly Int32Array[] = golden.documents.map((ids) => Int32Array.from(ids));
-
 /** The batch as texts. */
 export const goldenBatch = {
   queries: golden.queries.map(textOf),
