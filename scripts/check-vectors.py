@@ -3,7 +3,8 @@
   python scripts/check-vectors.py VECTORS.json SPARSE_ENCODER_FOLDER     sentence-transformers
   python scripts/check-vectors.py VECTORS.json --bow MODEL_FOLDER        a bag of words: vocab.txt and idf.json, tokenizers
 
-Prints what differs and ends with exit code 1 where anything does. With `pip install sentence-transformers`.
+Prints what differs and ends with exit code 1 where anything does, 2 where it was called or given a file that makes no
+sense. With `pip install sentence-transformers`.
 """
 
 import json
@@ -54,10 +55,27 @@ def largest_change(a, b):
     return max((abs(a.get(t, 0) - b.get(t, 0)) for t in {*a, *b}), default=0)
 
 
-def main(path, encode):
-    with open(path, encoding="utf-8") as file:
-        vectors = json.load(file)
-    assert vectors["schemaVersion"] == 1, "another version of the format"
+def read(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            vectors = json.load(file)
+    except (OSError, ValueError) as error:
+        fail(f"{path}: {error}")
+    if not isinstance(vectors, dict) or vectors.get("schemaVersion") != 1:
+        fail(f"{path}: not a file of test vectors, or of another version")
+    if not vectors.get("texts"):
+        fail(f"{path}: holds no texts, so that everything would agree with it")
+    return vectors
+
+
+def fail(problem):
+    print(problem, file=sys.stderr)
+    sys.exit(2)
+
+
+def main(path, choose):
+    vectors = read(path)
+    encode = choose()  # only now: it takes seconds
     faults, made = [], []
     for i, text in enumerate(vectors["texts"]):
         tokens, ids, query, document = encode(text["text"], "documentVector" in text)
@@ -79,5 +97,9 @@ def main(path, encode):
 
 
 if __name__ == "__main__":
-    path, *rest = sys.argv[1:]
-    sys.exit(main(path, bag_of_words(rest[1]) if rest[0] == "--bow" else sparse_encoder(rest[0])))
+    arguments = sys.argv[1:]
+    if len(arguments) == 3 and arguments[1] == "--bow":
+        sys.exit(main(arguments[0], lambda: bag_of_words(arguments[2])))
+    if len(arguments) != 2 or arguments[1].startswith("-"):
+        fail(__doc__.strip())
+    sys.exit(main(arguments[0], lambda: sparse_encoder(arguments[1])))

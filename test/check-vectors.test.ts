@@ -10,6 +10,8 @@ import { changeJson } from './golden/check/fixtures.ts';
 import { pythonWith } from './lib/python.ts';
 
 const { python, why } = pythonWith('sentence_transformers');
+/** For what happens before any package is needed. */
+const anyPython = pythonWith('json');
 const ROOT = resolve(import.meta.dirname, '..');
 const run = promisify(execFile);
 
@@ -23,7 +25,8 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 const model = () => join(folder, 'model');
-const checkVectors = (...argv: string[]) => run(python ?? '', [join(ROOT, 'scripts/check-vectors.py'), ...argv]);
+const checkVectors = (...argv: string[]) =>
+  run(python ?? anyPython.python ?? '', [join(ROOT, 'scripts/check-vectors.py'), ...argv]);
 
 async function write(vectors: TestVectors): Promise<string> {
   const path = join(folder, 'vectors.json');
@@ -47,4 +50,22 @@ describe.skipIf(!python)(`test vectors${why}`, () => {
     const pairs = vectors.pairs.map((pair) => ({ ...pair, score: pair.score + 1 }));
     await expect(checkVectors(await write({ ...vectors, pairs }), model())).rejects.toThrow();
   }, 120_000);
+});
+
+describe.skipIf(!anyPython.python)(`scripts/check-vectors.py${anyPython.why}`, () => {
+  it('refuses a file without texts', async () => {
+    const path = join(folder, 'empty.json');
+    await writeFile(path, JSON.stringify({ schemaVersion: 1, texts: [], pairs: [] }));
+    await expect(checkVectors(path, '--bow', 'models/bow')).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('holds no texts'),
+    });
+  });
+
+  it('shows how to call it where no file is named', async () => {
+    await expect(checkVectors()).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^Holds another implementation/),
+    });
+  });
 });

@@ -5,10 +5,25 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommands } from '../../test/cli/fake-host.ts';
 import { changeJson, idfTable, writeJson, writeSoundModel, writeSoundWords } from '../../test/golden/check/fixtures.ts';
-import type { CheckReport } from '../model/index.ts';
+import type { CheckReport, TestVectors } from '../model/index.ts';
 import { formatTestVectors, testVectorsOf } from '../model/index.ts';
 import { sampleTexts, vectorTexts } from './check-sample.ts';
 import { modelCommand } from './model.ts';
+
+const EMPTY_VECTORS: TestVectors = {
+  schemaVersion: 1,
+  model: {
+    name: 'bow',
+    kind: 'bow',
+    prune: { rule: 'none' },
+    queryWeights: 'none',
+    vocabularySize: 9,
+    before: [],
+    after: [],
+  },
+  texts: [],
+  pairs: [],
+};
 
 let root: string;
 let words: string;
@@ -99,6 +114,19 @@ describe('test vectors', () => {
     });
   });
 
+  it.each<[string, (vectors: TestVectors) => TestVectors]>([
+    ['other tokens', (v) => ({ ...v, texts: v.texts.map((text) => ({ ...text, tokens: ['WRONG'] })) })],
+    [
+      'a term too many',
+      (v) => ({ ...v, texts: v.texts.map((t) => ({ ...t, queryVector: { ...t.queryVector, x: 5 } })) }),
+    ],
+  ])('with %s end the command with exit code 1, although the listed scores stay', async (_, change) => {
+    writeFileSync(file(), formatTestVectors(change(await testVectorsOf(words))));
+    const { exitCode, stdout } = await check(words, '--vectors', file());
+    expect([exitCode, stdout]).toEqual([1, expect.stringMatching(/^differs {9}test-vectors$/m)]);
+    expect(stdout).toContain('effect: none of 196 scores changes; those of other texts may');
+  });
+
   it('replace others with --force only', async () => {
     writeFileSync(file(), 'mine');
     expect((await check(words, '--write-vectors', file())).stderr).toContain('exists already');
@@ -117,6 +145,7 @@ describe('test vectors', () => {
   it.each([
     ['missing', undefined, 'cannot read'],
     ['no JSON', '{', 'not JSON'],
+    ['empty', JSON.stringify(EMPTY_VECTORS), 'texts'],
   ])('that are %s end the command with exit code 1', async (_, content, words) => {
     if (content !== undefined) writeFileSync(file(), content);
     expect(await check(words, '--vectors', file())).toMatchObject({

@@ -8,7 +8,6 @@ import {
   type CheckResult,
   changesScores,
   checkModel,
-  type Effect,
   formatTestVectors,
   NUM_CHECKS,
   parseTestVectors,
@@ -70,7 +69,8 @@ async function check(context: CliContext, model: string | undefined, options: Ch
   }
   if (!report.changesScores) return logger.info(`${report.folder}: nothing was found that changes scores`);
   const count = report.checks.filter(changesScores).length;
-  logger.error(`${report.folder}: ${count} of ${report.checks.length} checks found something that changes scores`);
+  const what = vectors === undefined ? 'changes scores' : 'changes scores or is not as the test vectors say';
+  logger.error(`${report.folder}: ${count} of ${report.checks.length} checks found something that ${what}`);
   throw new CommandFailed(EXIT.failed);
 }
 
@@ -94,15 +94,16 @@ const INDENT = ' '.repeat(16);
 function renderCheck(result: CheckResult): string {
   const { id, verdict, found, fix } = result;
   const lines = [`${verdict.padEnd(16)}${id}`, ...found.map((words) => INDENT + words)];
-  if (verdict === 'differs') lines.push(`${INDENT}effect: ${effectWords(result.effect)}`);
+  if (verdict === 'differs') lines.push(`${INDENT}effect: ${effectWords(result)}`);
   if (fix !== undefined) lines.push(`${INDENT}fix: ${fix}`);
   return `${lines.join('\n')}\n`;
 }
 
-function effectWords(effect: Effect | undefined): string {
+function effectWords({ id, effect }: Pick<CheckResult, 'id' | 'effect'>): string {
   if (effect === undefined) return 'not measured, because one of the two ways does not run';
   const { numPairs, numChangedScores, largestChange, meanChange, numChangedTopTens, numQueries } = effect;
-  if (numChangedScores === 0) return `none of ${formatCount(numPairs)} scores changes`;
+  if (numChangedScores === 0)
+    return `none of ${formatCount(numPairs)} scores changes${id === 'test-vectors' ? '; those of other texts may' : ''}`;
   return (
     `${formatCount(numChangedScores)} of ${formatCount(numPairs)} scores change, by up to ${largestChange.toPrecision(3)}, ` +
     `${meanChange.toPrecision(3)} on average; ${numChangedTopTens} of ${numQueries} top tens change`

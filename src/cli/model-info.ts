@@ -71,9 +71,9 @@ function idfTableOf({ folder, source: { queryWeights } }: Model): string {
 async function describeNetwork({ settings, source }: Model): Promise<Record<string, string | number>> {
   const path = await networkFile(source);
   if (path === undefined) return {};
-  const file = { weights: relative(source.folder, path), sizeBytes: (await stat(path)).size };
-  if (settings.kind !== 'bert') return file;
-  const checkpoint = await Checkpoint.open(source.encoderFolder);
+  const fileFacts = async () => ({ weights: relative(source.folder, path), sizeBytes: (await stat(path)).size });
+  if (settings.kind !== 'bert') return await fileFacts();
+  const checkpoint = await Checkpoint.open(source.encoderFolder); // says why, where there is no file of weights
   try {
     const { config, head, usedNames, decoderName } = checkpoint;
     const size = (name: string) => checkpoint.entry(name).shape.reduce((a, b) => a * b, 1);
@@ -87,7 +87,7 @@ async function describeNetwork({ settings, source }: Model): Promise<Record<stri
       hiddenSize: config.hiddenSize,
       numParameters,
       dtype,
-      ...file,
+      ...(await fileFacts()),
     };
   } finally {
     await checkpoint.close();

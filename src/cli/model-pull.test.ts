@@ -126,6 +126,18 @@ describe('a pulled model', () => {
     expect(readFileSync(join(index, 'manifest.json'), 'utf8')).toContain(`"ocean/tiny@${commit}"`);
   });
 
+  it('is called by its name and not by its commit', async () => {
+    await lzero(['model', 'pull', 'ocean/tiny']);
+    const { stdout } = await lzero(['model', 'info', 'ocean/tiny', '--idf', 'none', '--json']);
+    expect(JSON.parse(stdout).settings).toMatchObject({
+      name: 'ocean/tiny',
+      source: `checkpoint ocean/tiny@${commit}`,
+    });
+    const file = scratch.path('vectors.json');
+    await lzero(['model', 'check', 'ocean/tiny', '--idf', 'none', '--write-vectors', file]);
+    expect(JSON.parse(readFileSync(file, 'utf8')).model.name).toBe('ocean/tiny');
+  });
+
   it.each([
     ['import', []],
     ['quantize', []],

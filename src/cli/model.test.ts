@@ -278,6 +278,17 @@ describe('lzero model info of other layouts', () => {
 });
 
 describe('lzero model info of a bare checkpoint', () => {
+  it.each([
+    ['model.safetensors.index.json', 'the weights are split over several files'],
+    ['tf_model.h5', 'weights of TensorFlow or Flax'],
+  ])('with nothing but %s says what is the matter', async (name, words) => {
+    cpSync(goldenFolder('tied'), output, { recursive: true });
+    rmSync(join(output, 'model.safetensors'));
+    writeFileSync(join(output, name), '{}');
+    const { exitCode, stderr } = await model('info', output, '--idf', 'none');
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(`error\\[CHECKPOINT\\]: .*${words}`)]);
+  });
+
   it('says that it has no table of its own and takes the embedded one', async () => {
     const bare = await overBertVocabulary();
     expect((await model('info', bare)).stdout).toMatch(/^idf +the embedded table/m);

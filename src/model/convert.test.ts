@@ -166,6 +166,13 @@ describe('what a layout cannot carry', () => {
     expect(report).toMatchObject({ dropped: ['prune'], settings: { prune: { rule: 'none' } } });
   });
 
+  it('that the model does not have is not left out, and the report tells', async () => {
+    const output = join(scratch, 'needless');
+    const report = await convertModel({ source: goldenFolder('tied'), idf, output, to: 'onnx', drop: ['prune'] });
+    expect(report.dropped).toEqual([]);
+    expect(report.notes).toEqual([expect.stringContaining('nothing was left out for --drop prune')]);
+  });
+
   it('three logarithms are refused for SpladePooling, and ONNX is named, which has them', async () => {
     await expect(convert({ to: 'sentence-transformers', activation: 'l0-2' })).rejects.toMatchObject({
       message: expect.stringContaining('activation l0-2'),

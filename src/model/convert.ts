@@ -92,7 +92,13 @@ async function toForeignLayout({ output, to, force, ...options }: ForeignOptions
     try {
       const plan = planOf(checkpoint, { to, precision, backend: options.backend });
       await writeLayout(folder, { ...model, settings, checkpoint, precision }, plan);
-      return { layout: to, settings, precision, dropped: losses, notes: notesOf(plan, { settings, precision }) };
+      return {
+        layout: to,
+        settings,
+        precision,
+        dropped: losses,
+        notes: [...notesOf(plan, { settings, precision }), ...needless(drop, losses, to)],
+      };
     } finally {
       await checkpoint.close();
     }
@@ -145,6 +151,14 @@ function writeLayout(folder: string, model: ForeignModel, { to, backend }: Plan)
     default:
       return to satisfies never;
   }
+}
+
+/** What the caller let go of, and what is kept all the same. */
+function needless(drop: readonly Droppable[], losses: readonly Droppable[], to: ForeignLayout): string[] {
+  const names = drop.filter((name) => !losses.includes(name));
+  return names.length === 0
+    ? []
+    : [`nothing was left out for --drop ${names.join(',')}: ${to} needs no such loss here`];
 }
 
 function notesOf({ to, backend }: Plan, made: { settings: BertSettings; precision: Precision }): string[] {

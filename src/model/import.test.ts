@@ -123,15 +123,19 @@ describe('a model imported from another layout', () => {
     },
   );
 
-  it('keeps 8-bit codes where they are copied, and says no more of them where they become floats', async () => {
+  it('keeps 8-bit codes where they are copied, and says what they are where they become floats', async () => {
     await importModel({ source: goldenFolder('tied'), output: source(), idf: 'none' });
     await quantiseModel({ source: source(), output: output() });
     const made = async (options: { dtype?: 'F16' }) => {
       const report = await importModel({ source: output(), output: join(folder, 'again'), force: true, ...options });
-      return report.settings;
+      return report;
     };
-    expect(await made({})).toHaveProperty('precision', 'int8');
-    expect(await made({ dtype: 'F16' })).not.toHaveProperty('precision');
+    const copied = await made({});
+    expect(copied.settings).toHaveProperty('precision', 'int8');
+    expect(copied.notes).toEqual([]);
+    const floats = await made({ dtype: 'F16' });
+    expect(floats.settings).not.toHaveProperty('precision');
+    expect(floats.notes).toEqual([expect.stringContaining('as floats they stay rounded')]);
   });
 
   it('may be given other settings than those that the layout fixes', async () => {

@@ -25,7 +25,7 @@ import { formatSettings, IDF_FILE, precisionOf, SETTINGS_FILE } from './settings
 import type { TensorToWrite, WritableDtype } from './tensors/safetensors-writer.ts';
 import { CALIBRATION_DOCUMENTS, calibrateTiedHead, tiedHeadTensors } from './tied-head.ts';
 import type { WeightsForm } from './write-weights.ts';
-import { writeWeights } from './write-weights.ts';
+import { hasCodes, writeWeights } from './write-weights.ts';
 
 /** How to make a model folder. */
 export type ImportOptions = CheckpointOptions & {
@@ -101,10 +101,14 @@ async function fill(folder: string, options: FoundOptions): Promise<MakeReport> 
   }
   await writeFileAtomically(join(folder, 'README.md'), modelCard(made, { ...network, tokenizer: source.tokenizer }));
   await writeFileAtomically(join(folder, SETTINGS_FILE), formatSettings(made));
-  const { layout, notes } = source;
+  const { layout } = source;
+  const notes = network?.form === 'floats' && network.wasRounded ? [...source.notes, ROUNDED] : source.notes;
   const { head, numCalibrationDocuments, weightBytes } = network ?? {};
   return { settings: made, layout, notes, head, numCalibrationDocuments, weightBytes };
 }
+
+const ROUNDED =
+  'the weights were 8-bit codes: as floats they stay rounded, and are run in fp32; import the unquantised source for more';
 
 /** Settings of what was written: a graph lies in the folder itself, and of weights they say whether they are codes. */
 function madeSettings(settings: ModelSettings, network: Network | undefined): ModelSettings {
@@ -153,6 +157,8 @@ type Network = Omit<HeadReport, 'added'> &
   Required<Pick<MakeReport, 'weightBytes'>> & {
     /** What became of the weights. */
     readonly form: WeightsForm;
+    /** Whether they were rounded to 8 bits before. */
+    readonly wasRounded: boolean;
   };
 
 /** The network's files. */
@@ -172,7 +178,12 @@ async function fillNetwork(folder: string, source: ModelFolder, options: MakeOpt
     const path = join(folder, WEIGHTS_FILE);
     const form = await writeWeights(path, checkpoint, { added, dtype, precision });
     const [before, after] = await Promise.all([checkpoint.weightsPath, path].map((file) => stat(file)));
-    return { ...network, form, weightBytes: { source: before.size, made: after.size } };
+    return {
+      ...network,
+      form,
+      wasRounded: hasCodes(checkpoint),
+      weightBytes: { source: before.size, made: after.size },
+    };
   } finally {
     await checkpoint.close();
   }

@@ -46,7 +46,8 @@ export async function readModelFolder(
 /** A pulled model comes from the hub, not from a folder of the cache; what lzero.json says of its origin stays. */
 export function withOrigin(source: SourceModel, name: string | undefined): SourceModel {
   if (name === undefined || source.layout === 'lzero') return source;
-  return { ...source, settings: { ...source.settings, source: `checkpoint ${name}` } };
+  const [id] = name.split('@'); // its folder is called by the commit
+  return { ...source, settings: { ...source.settings, name: id, source: `checkpoint ${name}` } };
 }
 
 /** Reads what a model that was found needs besides; `idf` is a table to use in place of its own. */

@@ -42,7 +42,8 @@ function formOf(checkpoint: Checkpoint, { added, dtype, precision }: WeightChang
   return isOther || (precision === 'fp32' && hasCodes(checkpoint)) ? 'floats' : 'copied';
 }
 
-function hasCodes(checkpoint: Checkpoint): boolean {
+/** Whether any tensor of a checkpoint is stored in 8-bit codes. */
+export function hasCodes(checkpoint: Checkpoint): boolean {
   return checkpoint.usedNames.some((name) => checkpoint.entry(name).dtype === 'I8');
 }
 

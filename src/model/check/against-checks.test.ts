@@ -17,6 +17,7 @@ import {
   writeSoundWords,
 } from '../../../test/golden/check/fixtures.ts';
 import { tokenizerJson } from '../../../test/golden/text/fixtures.ts';
+import { convertModel } from '../convert.ts';
 import { quantiseModel } from '../int8/quantise-model.ts';
 import { checkModel } from './check-model.ts';
 import type { CheckId, CheckResult } from './report.ts';
@@ -87,6 +88,9 @@ describe('of two models with a network', () => {
           (name, values) => (name === 'cls.predictions.bias' ? values.map((x) => x + 0.1) : values),
         ),
     ],
+    ['against-config', () => changeJson(other, 'config.json', { layer_norm_eps: 0.1 })],
+    ['against-config', () => changeJson(other, 'config.json', { hidden_act: 'relu' })],
+    ['against-config', () => changeJson(other, 'config.json', { num_attention_heads: 1 })],
   ])('finds the difference for %s, and no other but that of the vectors', expectOnly);
 
   it('names how queries are made', async () => {
@@ -100,6 +104,89 @@ describe('of two models with a network', () => {
     await quantiseModel({ source: folder, output: other });
     const { found } = await checkFor('against-settings', folder, { against: other });
     expect(found).toEqual([`precision is fp32 in ${folder}, int8 in ${other}`]);
+    // The other way round too, rounding is all that makes the vectors others.
+    for (const [one, against] of [
+      [folder, other],
+      [other, folder],
+    ]) {
+      const { checks } = await checkModel(one, { against });
+      const effectIn = (id: CheckId) => checks.find((check) => check.id === id)?.effect;
+      expect(effectIn('against-settings')).toEqual(effectIn('against-vectors'));
+    }
+  });
+
+  it('names what config.json says', async () => {
+    changeJson(other, 'config.json', { layer_norm_eps: 0.1, hidden_act: 'relu' });
+    const { found } = await checkFor('against-config', folder, { against: other });
+    expect(found).toEqual([
+      `layer_norm_eps is 1e-12 in ${folder}, 0.1 in ${other}`,
+      `hidden_act is gelu in ${folder}, relu in ${other}`,
+    ]);
+  });
+
+  it('calls weights in 8 bits those that they were rounded from, and others not', async () => {
+    rmSync(other, { recursive: true });
+    await quantiseModel({ source: folder, output: other });
+    for (const [one, two] of [
+      [folder, other],
+      [other, folder],
+    ]) {
+      const head = await checkFor('against-head', one, { against: two });
+      expect(head).toMatchObject({ verdict: 'ok', found: [expect.stringContaining('in 8 bits in one of the two')] });
+    }
+    const shifted = 'cls.predictions.transform.dense.weight';
+    await rewriteWeights(
+      folder,
+      () => true,
+      (name, values) => (name === shifted ? values.map((x) => x * 1.1) : values),
+    );
+    const { verdict, found } = await checkFor('against-head', folder, { against: other });
+    expect([verdict, found]).toEqual(['differs', [expect.stringMatching(`^1 of \\d+ tensors differ, ${shifted}`)]]);
+  });
+
+  it('finds an ONNX export of the same vectors equal', async () => {
+    rmSync(other, { recursive: true });
+    await convertModel({ source: folder, output: other, to: 'onnx' });
+    expect(await differing()).toEqual([]);
+    const { found } = await checkFor('against-settings', other, { against: folder });
+    expect(found).toContain(`kind is onnx in ${other}, bert in ${folder}: only a form, if the vectors are the same`);
+  });
+
+  it('gives what an int8 export does to the precision', async () => {
+    rmSync(other, { recursive: true });
+    await convertModel({ source: folder, output: other, to: 'onnx', precision: 'int8' });
+    const [settings, vectors] = await differing();
+    expect([settings.id, vectors.id]).toEqual(['against-settings', 'against-vectors']);
+    expect(settings.found[0]).toBe(`precision is fp32 in ${folder}, int8 in ${other}`);
+    expect(settings.effect).toEqual(vectors.effect);
+    expect(settings.effect?.numChangedScores).toBeGreaterThan(0);
+  });
+
+  it('gives what a network does to the kind, where the other has none', async () => {
+    rmSync(other, { recursive: true });
+    writeSoundWords(other);
+    const [settings, vectors] = await differing();
+    expect(settings.found).toEqual([`kind is bert in ${folder}, bow in ${other}`]);
+    expect(settings.effect).toEqual(vectors.effect);
+  });
+
+  it('finds a conversion for sentence-transformers equal, although it silences special tokens', async () => {
+    rmSync(other, { recursive: true });
+    await convertModel({ source: folder, output: other, to: 'sentence-transformers' });
+    expect(await differing()).toEqual([]);
+  });
+
+  it('says so where no part is known to differ', async () => {
+    rmSync(other, { recursive: true });
+    await convertModel({ source: folder, output: other, to: 'onnx' });
+    await rewriteWeights(
+      folder,
+      () => true,
+      (name, values) => (name === 'cls.predictions.bias' ? values.map((x) => x + 0.1) : values),
+    );
+    expect(await differing()).toMatchObject([
+      { id: 'against-vectors', fix: expect.stringMatching(/^no part above differs/) },
+    ]);
   });
 
   it('reports another model that is broken', async () => {

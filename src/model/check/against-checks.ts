@@ -1,14 +1,20 @@
-/** Two models side by side: tokenizer, query weights, settings, network and vectors, each difference with its effect. */
+/** Two models side by side: tokenizer, query weights, settings, config, weights and vectors, each difference with its effect. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { SparseVector } from '../../core/index.ts';
 import type { IdfTable } from '../../text/index.ts';
+import type { BertConfig } from '../bert-config.ts';
 import { Checkpoint } from '../checkpoint.ts';
-import type { ModelFolder } from '../model-folder.ts';
+import type { WrittenTerms } from '../layouts/network-weights.ts';
+import { type ModelFolder, networkFile } from '../model-folder.ts';
 import { formatPruneRule } from '../prune.ts';
 import { type ModelSettings, precisionOf } from '../settings.ts';
-import { DECODER, DECODER_BIAS, MLM_BIAS } from '../tensor-names.ts';
+import { hasCodes } from '../write-weights.ts';
 import { effectOf, isSame, largestChange, type TokenWeights } from './effect.ts';
+import { withMixedNetwork } from './mixed-network.ts';
+import { networkDifferences } from './network-differences.ts';
 import { weightDifference } from './query-weight-checks.ts';
-import { broken, type CheckId, type CheckResult, differs, notApplicable, ok } from './report.ts';
+import { broken, type CheckId, type CheckResult, differs, type Effect, notApplicable, ok } from './report.ts';
 import { hasProblem, orBroken, type Subject } from './subject.ts';
 import { allTexts, effectOfTokenizer } from './tokenizer-checks.ts';
 import { tokenizerDifferences } from './tokenizer-differences.ts';
@@ -18,12 +24,14 @@ type Pair = {
   readonly subject: Subject;
   readonly model: ModelFolder;
   readonly other: ModelFolder;
+  readonly otherSubject: Subject;
 };
 
 const PARTS: readonly (readonly [id: CheckId, check: (pair: Pair) => Promise<CheckResult>])[] = [
   ['against-tokenizer', checkTokenizers],
   ['against-query-weights', checkWeightTables],
   ['against-settings', checkSettings],
+  ['against-config', checkConfigs],
   ['against-head', checkNetworks],
 ];
 
@@ -31,12 +39,18 @@ const PARTS: readonly (readonly [id: CheckId, check: (pair: Pair) => Promise<Che
 export async function checkAgainst(subject: Subject, other: Subject): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   for (const [id, check] of PARTS) {
-    const pair = subject.model && other.model && { subject, model: subject.model, other: other.model };
+    const pair = subject.model &&
+      other.model && {
+        subject,
+        model: subject.model,
+        other: other.model,
+        otherSubject: other,
+      };
     results.push(
       pair ? await orBroken(id, () => check(pair)) : notApplicable(id, 'one of the two models cannot be read'),
     );
   }
-  return [...results, checkVectors(subject, other)];
+  return [...results, checkVectors(subject, other, results.some(isFault))];
 }
 
 async function checkTokenizers({ subject, model, other }: Pair): Promise<CheckResult> {
@@ -65,19 +79,41 @@ function byTokens({ tokenizer }: ModelFolder, other: ModelFolder): IdfTable {
 
 // ---- settings
 
-async function checkSettings({ subject, model, other }: Pair): Promise<CheckResult> {
+async function checkSettings({ subject, model, other, otherSubject }: Pair): Promise<CheckResult> {
   const id = 'against-settings';
   const [here, there] = [shownSettings(model.settings), shownSettings(other.settings)];
-  const found = Object.keys(here)
-    .filter((key) => there[key] !== undefined && here[key] !== there[key])
-    .map((key) => `${key} is ${here[key]} in ${model.folder}, ${there[key]} in ${other.folder}`);
-  if (found.length === 0) return ok(id, Object.values(here).join(', '));
-  const effect = await subject.measure({ settings: settingsOf(model.settings, other.settings) });
-  return differs(id, {
-    found,
-    effect,
-    fix: 'make one of them again: lzero model import SOURCE -o MODEL with its settings',
-  });
+  const others = Object.keys(here).filter((key) => there[key] !== undefined && here[key] !== there[key]);
+  const words = (key: string) => `${key} is ${here[key]} in ${model.folder}, ${there[key]} in ${other.folder}`;
+  const isForm = (key: string) => FORMS.has(key) && here.kind !== 'bow' && there.kind !== 'bow';
+  const notes = others.filter(isForm).map((key) => `${words(key)}: only a form, if the vectors are the same`);
+  const found = others.filter((key) => !isForm(key));
+  if (found.length === 0) return ok(id, Object.values(here).join(', '), ...notes);
+  // What comes with the network cannot be tried on the other one: its effect is that of the models as wholes.
+  // Nor can codes become what they were rounded from.
+  const canRound = areBert(model, other) && precisionOf(model.settings) === 'fp32';
+  const isLent = found.every((key) => key !== 'kind' && (key !== 'precision' || canRound));
+  const effect = isLent
+    ? await subject.measure({ settings: settingsOf(model.settings, other.settings) })
+    : wholeEffect(subject, otherSubject);
+  return differs(id, { found: [...found.map(words), ...notes], effect, fix: settingsFix(found) });
+}
+
+/** How a network is kept: as weights or as a graph. Neither makes vectors different by itself. */
+const FORMS: ReadonlySet<string> = new Set(['kind', 'output']);
+
+function areBert(...models: readonly ModelFolder[]): boolean {
+  return models.every(({ settings }) => settings.kind === 'bert');
+}
+
+function wholeEffect({ encoded: a }: Subject, { encoded: b }: Subject): Effect | undefined {
+  return a && b && effectOf(a, b);
+}
+
+function settingsFix(keys: readonly string[]): string {
+  if (keys.includes('kind')) return 'these are different models: compare those that are meant to be the same';
+  if (keys.every((key) => key === 'precision'))
+    return 'none is needed where 8 bits are meant: int8 rounds, and its vectors are only near those of fp32';
+  return 'make one of them again: lzero model import SOURCE -o MODEL with its settings';
 }
 
 /** The settings that decide vectors, in words; only what a model has can differ. */
@@ -101,16 +137,59 @@ function settingsOf(own: ModelSettings, other: ModelSettings): ModelSettings {
 
 // ---- network
 
+/** What config.json says beside the vocabulary's size and the decoder, which are the tensors' to tell. */
+const CONFIG_KEYS = {
+  hidden_size: ({ hiddenSize }) => hiddenSize,
+  num_hidden_layers: ({ numLayers }) => numLayers,
+  num_attention_heads: ({ numHeads }) => numHeads,
+  intermediate_size: ({ intermediateSize }) => intermediateSize,
+  max_position_embeddings: ({ maxPositions }) => maxPositions,
+  type_vocab_size: ({ numTypes }) => numTypes,
+  layer_norm_eps: ({ layerNormEpsilon }) => layerNormEpsilon,
+  hidden_act: ({ hiddenActivation = 'gelu' }) => hiddenActivation,
+} as const satisfies Record<string, (config: BertConfig) => number | string>;
+
+/** Whether the networks have the same sizes and constants: the same tensors under others give other vectors. */
+async function checkConfigs({ subject, model, other }: Pair): Promise<CheckResult> {
+  const id = 'against-config';
+  const [here, there] = [model.config, other.config];
+  if (here === undefined || there === undefined) return notApplicable(id, 'one of the two has no network of ours');
+  const found = Object.entries(CONFIG_KEYS).flatMap(([key, valueIn]) =>
+    valueIn(here) === valueIn(there)
+      ? []
+      : [`${key} is ${valueIn(here)} in ${model.encoderFolder}, ${valueIn(there)} in ${other.encoderFolder}`],
+  );
+  if (found.length === 0) return ok(id, `${here.numLayers} layers of ${here.hiddenSize}, ${here.numHeads} heads`);
+  const effect = await effectOfConfig(subject, model, other);
+  return differs(id, { found, effect, fix: 'find out with which config.json the weights were trained, and copy it' });
+}
+
+/** What this model's weights would do under the other's config.json; undefined where they do not fit it. */
+async function effectOfConfig(subject: Subject, model: ModelFolder, other: ModelFolder): Promise<Effect | undefined> {
+  const weights = await networkFile(model);
+  if (weights === undefined) return undefined;
+  const read = async (folder: string) => JSON.parse(await readFile(join(folder, 'config.json'), 'utf8'));
+  const { vocab_size, tie_word_embeddings } = await read(model.encoderFolder); // those of the tensors
+  const config = JSON.stringify({ ...(await read(other.encoderFolder)), vocab_size, tie_word_embeddings });
+  return await withMixedNetwork({ config, weights }, (encoderFolder) =>
+    subject.measure({ encoderFolder, config: other.config }),
+  );
+}
+
 async function checkNetworks({ subject, model, other }: Pair): Promise<CheckResult> {
   const id = 'against-head';
-  if (model.settings.kind !== 'bert' || other.settings.kind !== 'bert')
-    return notApplicable(id, 'one of the two has no weights to compare');
+  if (!areBert(model, other)) return notApplicable(id, 'one of the two has no weights to compare');
   const [a, b] = await Promise.all([model, other].map((m) => Checkpoint.open(m.encoderFolder).catch(hasProblem)));
   try {
     if (a === undefined || b === undefined) return notApplicable(id, 'the weights of one of the two cannot be read');
     const named = (checkpoint: Checkpoint) => ({ name: checkpoint.folder, checkpoint });
-    const found = await networkDifferences(named(a), named(b));
-    if (found.length === 0) return ok(id, `the tensors are the same, the head is ${a.head}`);
+    const found = await networkDifferences(named(a), named(b), { terms: sharedTerms(model, other), roundsAlike: true });
+    const isRounded = hasCodes(a) !== hasCodes(b);
+    if (found.length === 0)
+      return ok(
+        id,
+        `the tensors are the same${isRounded ? ', in 8 bits in one of the two' : ''}, the head is ${a.head}`,
+      );
     const effect = await subject.measure({ encoderFolder: other.encoderFolder, config: other.config });
     return differs(id, { found, effect, fix: 'find out which file of weights is the right one, and copy it' });
   } finally {
@@ -119,51 +198,21 @@ async function checkNetworks({ subject, model, other }: Pair): Promise<CheckResu
   }
 }
 
-type NamedCheckpoint = { readonly name: string; readonly checkpoint: Checkpoint };
-
-/** What is different about the weights of two checkpoints, in words. */
-export async function networkDifferences(one: NamedCheckpoint, other: NamedCheckpoint): Promise<string[]> {
-  const [a, b] = [one.checkpoint, other.checkpoint];
-  const found: string[] = [];
-  if (a.head !== b.head) found.push(`the head is ${a.head} in ${one.name}, ${b.head} in ${other.name}`);
-  const [x, y] = [rolesOf(a), rolesOf(b)];
-  const only = [...x.keys(), ...y.keys()].filter((role) => !(x.has(role) && y.has(role)));
-  if (only.length > 0) found.push(`${only.length} tensors are in one of the two only, ${only[0]} among them`);
-  const changed: { role: string; by: number }[] = [];
-  for (const [role, name] of x) {
-    const there = y.get(role);
-    const by = there === undefined ? 0 : largestDifference(await a.read(name), await b.read(there));
-    if (by > 0) changed.push({ role, by });
-  }
-  if (changed.length === 0) return found;
-  const most = changed.reduce((before, next) => (next.by > before.by ? next : before));
-  const by = Number.isFinite(most.by) ? `by up to ${most.by.toPrecision(3)}` : 'in its shape';
-  found.push(`${changed.length} of ${x.size} tensors differ, ${most.role} the most, ${by}`);
-  return found;
-}
-
-/** What a checkpoint's tensors are for → their names: a decoder may be stored, or be the word embeddings. */
-function rolesOf(checkpoint: Checkpoint): ReadonlyMap<string, string> {
-  const { usedNames, decoderName, decoderBiasName, head } = checkpoint;
-  const others = usedNames.filter((name) => !HEAD_NAMES.has(name) && name !== decoderBiasName);
-  const roles = new Map(others.map((name) => [name, name]));
-  if (head === 'none') return roles;
-  return roles.set('the decoder', decoderName).set("the decoder's bias", decoderBiasName);
-}
-
-const HEAD_NAMES: ReadonlySet<string> = new Set([DECODER, DECODER_BIAS, MLM_BIAS]);
-
-function largestDifference(x: Float32Array, y: Float32Array): number {
-  if (x.length !== y.length) return Number.POSITIVE_INFINITY;
-  let most = 0;
-  for (let i = 0; i < x.length; i++) most = Math.max(most, Math.abs(x[i] - y[i]));
-  return most;
+/** Of the same vocabulary, spare rows and the bias of special tokens decide nothing: `model convert` changes both. */
+function sharedTerms(model: ModelFolder, other: ModelFolder): WrittenTerms | undefined {
+  const { vocabulary } = model.tokenizer;
+  if (!vocabulary.equals(other.tokenizer.vocabulary)) return undefined;
+  return { numTerms: vocabulary.size, silenced: vocabulary.specialIds };
 }
 
 // ---- vectors
 
-/** The two models as wholes: what a user of either would see. */
-function checkVectors(subject: Subject, other: Subject): CheckResult {
+function isFault({ verdict }: CheckResult): boolean {
+  return verdict === 'differs' || verdict === 'broken';
+}
+
+/** The two models as wholes: what a user of either would see. `isNamed`: whether a part of them is known to differ. */
+function checkVectors(subject: Subject, other: Subject, isNamed: boolean): CheckResult {
   const id = 'against-vectors';
   const [a, b] = [subject.encoded, other.encoded];
   if (other.problems.length > 0)
@@ -180,8 +229,11 @@ function checkVectors(subject: Subject, other: Subject): CheckResult {
   const effect = effectOf(a, b);
   if (found.length === 0 && effect.numChangedScores === 0)
     return ok(id, `${a.documents.length} documents and ${a.queries.length} queries have the same vectors`);
-  return differs(id, { found, effect, fix: 'see the checks above for the part that makes the difference' });
+  const fix = isNamed ? 'see the checks above for the part that makes the difference' : UNNAMED;
+  return differs(id, { found, effect, fix });
 }
+
+const UNNAMED = 'no part above differs: where one is a graph, it computes something else; export it again';
 
 function tokenWeights({ tokenizer }: Subject): (vector: SparseVector) => TokenWeights {
   const tokens = tokenizer?.vocabulary.tokens ?? [];

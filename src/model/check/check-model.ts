@@ -3,7 +3,7 @@
  * measured on texts, and with a way to mend it. A broken file is a finding like any other; the rest is checked all the same.
  */
 import { EMBEDDED_MODEL } from '../embedded-model.ts';
-import { resolveModel } from '../hub/resolve-model.ts';
+import { type ResolvedModel, resolveModel } from '../hub/resolve-model.ts';
 import { requireFolder } from '../layouts/find-layout.ts';
 import { readModelFolder } from '../model-folder.ts';
 import { checkAgainst } from './against-checks.ts';
@@ -64,8 +64,8 @@ export async function checkModel(
   options: CheckOptions = {},
 ): Promise<CheckReport> {
   const { vectors, onProgress = () => {} } = options;
-  const folder = await findFolder(folderOrName);
-  const against = options.against === undefined ? undefined : await findFolder(options.against);
+  const { folder } = await findModel(folderOrName);
+  const against = options.against === undefined ? undefined : (await findModel(options.against)).folder;
   const texts = withTricky(options.texts ?? NO_TEXTS);
   const subject = await readSubject(folder, texts, options);
   const checks: CheckResult[] = [];
@@ -84,14 +84,15 @@ export async function testVectorsOf(
   folderOrName: string = EMBEDDED_MODEL,
   { texts = NO_TEXTS, checkpoint, signal }: Pick<CheckOptions, 'texts' | 'checkpoint' | 'signal'> = {},
 ): Promise<TestVectors> {
-  const model = await readModelFolder(await findFolder(folderOrName), checkpoint);
+  const { folder, name } = await findModel(folderOrName);
+  const model = await readModelFolder(folder, checkpoint, name);
   return await makeTestVectors(model, withTricky(texts), { signal });
 }
 
-async function findFolder(folderOrName: string): Promise<string> {
-  const { folder } = await resolveModel(folderOrName);
-  await requireFolder(folder);
-  return folder;
+async function findModel(folderOrName: string): Promise<ResolvedModel> {
+  const found = await resolveModel(folderOrName);
+  await requireFolder(found.folder);
+  return found;
 }
 
 /** Whether the files can be read, and those that should be JSON are. */

@@ -86,6 +86,18 @@ describe('a SparseEncoder', () => {
     expect(await complaints(folder)).toEqual({ changesScores: false, checks: [] });
   });
 
+  it('that settles its length overrules the truncation that is left in tokenizer.json', async () => {
+    const transformer = join(folder, 'document_0_Transformer');
+    changeJson(transformer, 'sentence_bert_config.json', { max_seq_length: 20 });
+    changeJson(transformer, 'tokenizer.json', { truncation: { max_length: 512, strategy: 'LongestFirst' } });
+    expect(await complaints(folder)).toEqual({ changesScores: false, checks: [] });
+    const { checks } = await checkModel(folder);
+    expect(checks.find(({ id }) => id === 'max-length')?.found).toContain(
+      'document_0_Transformer/tokenizer.json: truncation.max_length is 512: overruled by ' +
+        'document_0_Transformer/sentence_bert_config.json: max_seq_length',
+    );
+  });
+
   it('whose query table weighs special tokens has other scores there than here', async () => {
     const weigh = (path: string, tensor: string, weight: number) =>
       rewriteWeights(

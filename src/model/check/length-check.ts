@@ -1,8 +1,9 @@
 /**
  * Check of lengths: where documents are cut, by all files that state it, and where sentence-transformers cuts queries,
- * which lzero reads whole.
+ * which lzero reads whole. What a tokenizer's own files say counts only where nothing else settles the length: lzero.json
+ * does for lzero, and sentence_bert_config.json for sentence-transformers, which both cut by it and overrule the tokenizer.
  */
-import { relative, sep } from 'node:path';
+import { isAbsolute, join, relative, sep } from 'node:path';
 import { isJsonObject, type JsonObject } from '../../core/index.ts';
 import type { Tokenizer } from '../../text/index.ts';
 import type { ModelFolder } from '../model-folder.ts';
@@ -23,7 +24,10 @@ const LENGTHS: readonly (readonly [file: string, ...keys: string[]])[] = [
   ['tokenizer.json', 'truncation', 'max_length'],
 ];
 
-type Stated = { readonly where: string; readonly place: string; readonly length: number };
+/** Files that the length of a model overrules, where a file settles it. */
+const OVERRULED: ReadonlySet<string> = new Set(['tokenizer_config.json', 'tokenizer.json']);
+
+type Stated = { readonly file: string; readonly where: string; readonly place: string; readonly length: number };
 
 /** A length that others cut at, in words, and what that does. */
 type OtherLength = { readonly words: string; readonly effect: Effect | undefined };
@@ -38,13 +42,18 @@ export async function checkMaxLength(subject: Subject): Promise<CheckResult> {
   const stated = lengthsOf(subject);
   const queryPlace = queryPlaceOf(model);
   const others: OtherLength[] = [];
-  for (const one of stated)
-    if (one.place !== queryPlace && one.length !== settings.encodeLength)
-      others.push(await otherDocumentLength(subject, { ...model, settings }, one));
+  const settledBy = model.fixed.get('encodeLength');
+  const notes: string[] = [];
+  for (const one of stated) {
+    if (one.place === queryPlace || one.length === settings.encodeLength) continue;
+    if (settledBy !== undefined && OVERRULED.has(one.file))
+      notes.push(`${one.where} is ${one.length}: overruled by ${relativeTo(model.folder, settledBy)}`);
+    else others.push(await otherDocumentLength(subject, { ...model, settings }, one));
+  }
   for (const one of stated) if (one.place === queryPlace) others.push(...(await otherQueryLength(subject, model, one)));
-  if (others.length === 0) return ok(id, `${settings.encodeLength} tokens`);
+  if (others.length === 0) return ok(id, `${settings.encodeLength} tokens`, ...notes);
   return differs(id, {
-    found: others.map(({ words }) => words),
+    found: [...others.map(({ words }) => words), ...notes],
     effect: largest(others.map(({ effect }) => effect)),
     fix: 'make all files name the length that the model is to be used with',
   });
@@ -53,7 +62,14 @@ export async function checkMaxLength(subject: Subject): Promise<CheckResult> {
 /** The folder of the module that looks queries up, from the model's; undefined where there is none. */
 function queryPlaceOf({ folder, queryTokenizerFolder, tokenizerFolder }: ModelFolder): string | undefined {
   if (queryTokenizerFolder === undefined || queryTokenizerFolder === tokenizerFolder) return undefined;
-  return relative(folder, queryTokenizerFolder).split(sep).join('/');
+  return relativeTo(folder, queryTokenizerFolder);
+}
+
+/** A path inside the model's folder, from there; others as they are. */
+function relativeTo(folder: string, path: string): string {
+  return isAbsolute(path) === isAbsolute(folder) && path.startsWith(join(folder))
+    ? relative(folder, path).split(sep).join('/')
+    : path;
 }
 
 function lengthsOf({ files }: Subject): Stated[] {
@@ -61,7 +77,7 @@ function lengthsOf({ files }: Subject): Stated[] {
     objectsNamed(files, file).flatMap(({ path, place, json }) => {
       const length = valueAt(json, keys);
       const isLimit = typeof length === 'number' && length > 0 && length < NO_LIMIT;
-      return isLimit ? [{ where: `${path}: ${keys.join('.')}`, place, length }] : [];
+      return isLimit ? [{ file, where: `${path}: ${keys.join('.')}`, place, length }] : [];
     }),
   );
 }

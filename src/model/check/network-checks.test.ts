@@ -19,6 +19,7 @@ import {
 import { encodeAll } from '../../../test/golden/model/fixtures.ts';
 import { tokenizerJson } from '../../../test/golden/text/fixtures.ts';
 import { InterruptedError } from '../../core/index.ts';
+import { importModel } from '../import.ts';
 import { loadModel } from '../model.ts';
 import { type CheckOptions, checkModel } from './check-model.ts';
 import type { CheckId } from './report.ts';
@@ -213,12 +214,13 @@ describe('sizes', () => {
 });
 
 describe('lengths', () => {
-  it('that differ are found in every file that states one', async () => {
+  it('that differ are found in every file that states one, where none settles it', async () => {
+    remove(folder, 'lzero.json');
     changeJson(folder, 'tokenizer_config.json', { model_max_length: 20 });
     writeJson(folder, 'sentence_bert_config.json', { max_seq_length: 21 });
     changeJson(folder, 'tokenizer.json', { truncation: { max_length: 22, strategy: 'LongestFirst' } });
     const words = (what: string) =>
-      expect.stringMatching(`^${what}, the model is read with 128: of 14 texts \\d+ are cut there, 0 here`);
+      expect.stringMatching(`^${what}, the model is read with 512: of 14 texts \\d+ are cut there, 0 here`);
     expect(await found('max-length')).toMatchObject({
       ...CHANGES,
       found: [
@@ -229,8 +231,31 @@ describe('lengths', () => {
     });
   });
 
+  it('of a tokenizer count for nothing where lzero.json settles them', async () => {
+    changeJson(folder, 'tokenizer_config.json', { model_max_length: 20 });
+    changeJson(folder, 'tokenizer.json', { truncation: { max_length: 22, strategy: 'LongestFirst' } });
+    expect(await found('max-length')).toMatchObject({
+      ...OK,
+      found: [
+        '128 tokens',
+        'tokenizer_config.json: model_max_length is 20: overruled by lzero.json',
+        'tokenizer.json: truncation.max_length is 22: overruled by lzero.json',
+      ],
+    });
+  });
+
+  it('of a model that was imported with another one pass', async () => {
+    changeJson(folder, 'tokenizer_config.json', { model_max_length: 128 });
+    changeJson(folder, 'tokenizer.json', { truncation: { max_length: 128, strategy: 'LongestFirst' } });
+    const output = join(root, 'shorter');
+    await importModel({ source: folder, output, encodeLength: 16 });
+    const { checks, changesScores } = await checkModel(output, { against: output });
+    expect(checks.filter(({ verdict }) => verdict === 'differs' || verdict === 'broken')).toEqual([]);
+    expect(changesScores).toBe(false);
+  });
+
   it('that cut none of the texts differ without an effect, and change no scores', async () => {
-    changeJson(folder, 'tokenizer_config.json', { model_max_length: 512 });
+    writeJson(folder, 'sentence_bert_config.json', { max_seq_length: 512 });
     changeJson(folder, 'lzero.json', { encodeLength: 511 });
     expect(await found('max-length')).toMatchObject({
       changesScores: false,

@@ -19,6 +19,7 @@ export type CheckId =
   | 'against-tokenizer'
   | 'against-query-weights'
   | 'against-settings'
+  | 'against-config'
   | 'against-head'
   | 'against-vectors'
   | 'test-vectors';
@@ -64,7 +65,7 @@ export type CheckReport = {
   readonly numQueries: number;
   readonly numDocuments: number;
   readonly checks: readonly CheckResult[];
-  /** Whether any check found something that changes scores, or keeps the model from being used. */
+  /** Whether any check found something that changes scores, keeps the model from being used, or fails test vectors. */
   readonly changesScores: boolean;
 };
 
@@ -95,8 +96,12 @@ export function differs(id: CheckId, difference: Difference): CheckResult {
   return { id, verdict: 'differs', ...difference };
 }
 
-/** Whether a result means other scores. A difference that could not be measured counts: nobody can say that it does not. */
-export function changesScores({ verdict, effect }: CheckResult): boolean {
+/**
+ * Whether a result means other scores. A difference that could not be measured counts: nobody can say that it does not. So
+ * does every difference from test vectors, which hold tokens and weights beside the scores of a few pairs.
+ */
+export function changesScores({ id, verdict, effect }: CheckResult): boolean {
   if (verdict === 'broken') return true;
-  return verdict === 'differs' && (effect === undefined || effect.numChangedScores > 0);
+  if (verdict !== 'differs') return false;
+  return id === 'test-vectors' || effect === undefined || effect.numChangedScores > 0;
 }

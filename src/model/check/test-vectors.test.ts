@@ -46,12 +46,29 @@ describe('a change in test vectors', () => {
 
   it.each([
     ['ids', { ids: [1, 2, 3] }, 'cut into other tokens'],
+    ['tokens', { tokens: golden.texts[document].tokens.map(() => 'WRONG') }, 'cut into other tokens'],
     ['the query vector', { queryVector: { river: 1 } }, 'weighed in another way as queries'],
     ['the document vector', { documentVector: { river: 0.5 } }, 'weighed in another way as documents'],
   ])('is found in %s', async (_, changes, words) => {
-    const { verdict, found } = await verdictOn(change(document, changes));
-    expect(verdict).toBe('differs');
+    const { verdict, found, changesScores } = await verdictOn(change(document, changes));
+    expect([verdict, changesScores]).toEqual(['differs', true]);
     expect(found).toEqual([expect.stringMatching(`^1 of ${golden.texts.length} texts are ${words}; the first: "`)]);
+  });
+
+  // None of these moves a score of the file by more than the tolerance: what must agree fails all the same.
+  it.each<[string, (vector: Record<string, number>) => Record<string, number>]>([
+    ['a term that no query asks for', (vector) => ({ ...vector, zebra: 5 })],
+    ['weights off by 2e-4', (vector) => Object.fromEntries(Object.entries(vector).map(([t, w]) => [t, w + 2e-4]))],
+    ['nothing', () => ({})],
+  ])('is a failure where vectors have %s and listed scores stay', async (_, changed) => {
+    const texts = golden.texts.map(({ documentVector, queryVector, ...text }) => ({
+      ...text,
+      queryVector: changed(queryVector),
+      ...(documentVector && { documentVector: changed(documentVector) }),
+    }));
+    const found = await verdictOn({ ...golden, texts });
+    expect(found).toMatchObject({ verdict: 'differs', changesScores: true, effect: { numChangedScores: 0 } });
+    expect(found.found).toHaveLength(2);
   });
 
   it('is found in a score, with its size, and changes scores', async () => {
@@ -70,6 +87,7 @@ describe('parseTestVectors', () => {
     ['{"schemaVersion": 2}', /v\.json: schemaVersion/],
     [JSON.stringify({ ...golden, pairs: [{ query: 9999, document: 0, score: 1 }] }), /pairs\.0\.query is 9999/],
     [JSON.stringify({ ...golden, pairs: [{ query: 0, document: 0, score: 1 }] }), /which has no documentVector/],
+    [JSON.stringify({ ...golden, texts: [], pairs: [] }), /v\.json: texts/],
     [JSON.stringify({ ...golden, texts: [{ text: 'a', tokens: [], ids: [], queryVector: { a: -1 } }] }), /queryVector/],
   ])('refuses %.40s… and says where', (broken, words) => {
     expect(() => parseTestVectors(broken, 'v.json')).toThrow(InputError);
@@ -97,7 +115,7 @@ describe('parseTestVectors', () => {
       queryVector: vector,
     });
     fc.assert(
-      fc.property(fc.array(item), (texts) => {
+      fc.property(fc.array(item, { minLength: 1 }), (texts) => {
         const vectors = { ...golden, texts, pairs: texts.map((_, i) => ({ query: i, document: 0, score: i })) };
         expect(parseTestVectors(formatTestVectors(vectors), 'v.json')).toEqual(vectors);
       }),

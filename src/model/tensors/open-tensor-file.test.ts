@@ -64,6 +64,14 @@ describe('openTensorFile', () => {
     });
   });
 
+  it.each(['tf_model.h5', 'flax_model.msgpack'])('says of %s that it is of another framework', async (name) => {
+    writeFileSync(join(folder, name), '');
+    await expect(openTensorFile(folder)).rejects.toMatchObject({
+      message: expect.stringContaining(`${name}: weights of TensorFlow or Flax`),
+      hint: expect.stringContaining('from_tf=True'),
+    });
+  });
+
   it('lists what is there where no weights are', async () => {
     await expect(openTensorFile(folder)).rejects.toThrow(
       /neither model\.safetensors nor pytorch_model\.bin: it is empty/,

@@ -17,6 +17,9 @@ const WEIGHT_FILES: readonly (readonly [name: string, open: Opener])[] = [
 /** Their names, in this order. */
 export const WEIGHT_FILE_NAMES: readonly string[] = WEIGHT_FILES.map(([name]) => name);
 
+/** What transformers calls the weights of other frameworks. */
+const OTHER_WEIGHTS = /^(?:tf_model\.h5|tf_model-.*\.h5|flax_model\.msgpack|model\.ckpt\..*)$/;
+
 /** Names in a message about a folder without weights. */
 const MAX_NAMES = 12;
 
@@ -28,6 +31,11 @@ export async function openTensorFile(folder: string): Promise<TensorFile> {
   if (index !== undefined)
     throw new CheckpointError(`${join(folder, index)}: the weights are split over several files, expected one`, {
       hint: 'save the checkpoint in one file, in Python with save_pretrained(folder, max_shard_size="100GB")',
+    });
+  const foreign = names.find((name) => OTHER_WEIGHTS.test(name));
+  if (foreign !== undefined)
+    throw new CheckpointError(`${join(folder, foreign)}: weights of TensorFlow or Flax, expected those of PyTorch`, {
+      hint: 'save them anew with transformers 4: AutoModelForMaskedLM.from_pretrained(folder, from_tf=True), or from_flax=True, then save_pretrained',
     });
   throw new CheckpointError(`${folder} has neither model.safetensors nor pytorch_model.bin: ${listing(names)}`, {
     hint: 'a checkpoint folder has config.json, model.safetensors or pytorch_model.bin, and a tokenizer',
