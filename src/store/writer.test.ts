@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { flipped } from '../../test/search/memory.ts';
 import { documentOf, QUERIES, SPARSE, scratchFolders } from '../../test/store/documents.ts';
 import { IndexStateError, InputError, InterruptedError } from '../core/index.ts';
 import {
@@ -425,6 +426,25 @@ describe('merging', () => {
     expect([...(await read()).ids()]).toEqual(Array.from({ length: 60 }, (_, i) => `doc-${i}`));
   });
 
+  it('in the background can be waited for, watched, and given up', async () => {
+    const writer = await segments(6, {});
+    await expect(writer.mergesSettled({ signal: AbortSignal.abort() })).rejects.toThrow(InterruptedError);
+    const told: unknown[] = [];
+    const stop = new AbortController();
+    const progress = {
+      start: ({ label }: { label: string }) => {
+        told.push(label);
+        stop.abort();
+      },
+      update: () => {},
+      stop: () => told.push('stop'),
+    };
+    await expect(writer.mergesSettled({ signal: stop.signal, progress })).rejects.toThrow(InterruptedError);
+    expect(told).toEqual(['merging', 'stop']);
+    await writer.mergesSettled();
+    expect(writer.numSegments).toBe(1);
+  });
+
   it('keeps segments below the limit', async () => {
     const writer = await segments(4, { autoMerge: false, maxSegmentBytes: 600 });
     await writer.merge();
@@ -466,19 +486,42 @@ describe('merging', () => {
     expect(told).toEqual([{ label: 'merging', unit: 'bytes', total: expect.any(Number) }, 'stop']);
   });
 
-  it('that fails in the background warns, and does no harm', async () => {
+  it.each(['postings', 'documents', 'vectors'])(
+    'refuses %s with a wrong bit: it would come out with a checksum that fits',
+    async (part) => {
+      const writer = await segments(3);
+      const before = segmentNames();
+      const path = join(folder, 'segments', `1.${part}`);
+      const sound = Uint8Array.from(readFileSync(path));
+      for (let at = 8; at < sound.length; at += 1 + Math.floor(sound.length / 12)) {
+        writeFileSync(path, flipped(sound, 8 * at + (at & 7)));
+        await expect(writer.merge()).rejects.toThrow(
+          expect.objectContaining({ name: 'IndexFormatError', message: expect.stringContaining(path) }),
+        );
+        expect([writer.numSegments, segmentNames()]).toEqual([3, before]);
+      }
+      writeFileSync(path, sound);
+      await writer.merge();
+      expect([writer.numSegments, writer.numDocs]).toEqual([1, 9]);
+    },
+  );
+
+  it.each([
+    ['postings', (length: number) => length - 1],
+    ['documents', (length: number) => length >> 2],
+    ['vectors', () => 20],
+  ] as const)('of damaged %s in the background warns, and does no harm', async (part, at) => {
     const warnings: string[] = [];
     const ignore = () => {};
     const logger = { error: ignore, info: ignore, debug: ignore, warn: (message: string) => warnings.push(message) };
     const writer = await segments(5, { logger });
-    const path = join(folder, 'segments', '2.postings');
-    const bytes = readFileSync(path);
-    bytes[bytes.length - 1] ^= 1;
-    writeFileSync(path, bytes);
+    const path = join(folder, 'segments', `2.${part}`);
+    const sound = Uint8Array.from(readFileSync(path));
+    writeFileSync(path, flipped(sound, 8 * at(sound.length)));
     await writer.add(documents(15, 18));
     await writer.commit();
     await writer.mergesSettled();
-    expect(warnings).toEqual([expect.stringContaining('a merge in the background failed')]);
+    expect(warnings).toEqual([expect.stringMatching(`a merge in the background failed: .*2\\.${part}`)]);
     expect([writer.numSegments, writer.numDocs]).toEqual([6, 18]);
   });
 });

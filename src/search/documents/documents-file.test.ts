@@ -141,6 +141,17 @@ describe('a documents file', () => {
     }
   });
 
+  test.prop([documents, documents, fc.nat()])('with a wrong bit is not merged', (first, second, seed) => {
+    const bytes = fileOf(second);
+    const inputs = [fileOf(first), flipped(bytes, seed % (8 * bytes.length))].map((file, i) => ({
+      source: sourceOf(file, `file ${i}`),
+      deleted: undefined,
+    }));
+    const merge = (): unknown => written((sink) => mergeDocuments(inputs, { fields: FIELDS, sink, codec }));
+    expect(merge).toThrow(IndexFormatError);
+    expect(merge).toThrow('file 1');
+  });
+
   it('copies blocks as they are where nothing is deleted, and packs small ones anew', () => {
     const random = new Random(1);
     const many = (prefix: string, count: number): StoredDocument[] =>

@@ -1,6 +1,9 @@
 /**
  * One documents file of several, without the deleted documents, in their order. Blocks without a deleted document are
  * copied as they are; others are unpacked one at a time.
+ *
+ * Every file is read once before, for its checksums: a wrong bit would be written with a checksum that fits, and never be
+ * found again.
  */
 import { IndexStateError } from '../../core/index.ts';
 import type { Bitmap, MergeInput } from '../types.ts';
@@ -13,12 +16,13 @@ import type { FieldSchema } from './fields.ts';
 
 type Input = { readonly reader: DocumentsReader; readonly deleted: Bitmap | undefined };
 
-/** Merges documents files. An IndexStateError where one was written with other declared fields. */
+/** Merges documents files. IndexFormatError where one is damaged, IndexStateError where its declared fields are others. */
 export function mergeDocuments(inputs: readonly MergeInput[], options: DocumentsOptions): DocumentsSummary {
   const parts = new DocumentParts(options);
   for (const { source, deleted } of inputs) {
     const reader = new DocumentsReader(source, { codec: options.codec });
     requireFields(reader, options.fields);
+    reader.file.verify();
     const input = { reader, deleted };
     copyBlocks(input, { parts, options });
     copyIds(input, parts);

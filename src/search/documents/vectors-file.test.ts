@@ -58,6 +58,17 @@ describe('a vectors file', () => {
     }
   });
 
+  test.prop([vectors, vectors, fc.nat()])('with a wrong bit is not merged', (first, second, seed) => {
+    const bytes = fileOf(second);
+    const inputs = [fileOf(first), flipped(bytes, seed % (8 * bytes.length))].map((file, i) => ({
+      source: sourceOf(file, `file ${i}`),
+      deleted: undefined,
+    }));
+    const merge = (): unknown => written((sink) => mergeVectors(inputs, sink));
+    expect(merge).toThrow(IndexFormatError);
+    expect(merge).toThrow('file 1');
+  });
+
   it('reads one vector with two reads', () => {
     const many = Array.from({ length: 1000 }, (_, i) => sparseVector([i, i + 5], [1, 2]));
     const source = sourceOf(fileOf(many));

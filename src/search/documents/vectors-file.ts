@@ -29,11 +29,15 @@ export function writeVectors(vectors: Iterable<SparseVector>, sink: ByteSink): V
   return out.finish();
 }
 
-/** One vectors file of several, without the deleted documents, in their order. Vectors are copied as they are. */
+/**
+ * One vectors file of several, without the deleted documents, in their order. Vectors are copied as they are, once the
+ * checksums of their file are found to fit: a wrong bit would be written with a checksum that fits, and never be found.
+ */
 export function mergeVectors(inputs: readonly MergeInput[], sink: ByteSink): VectorsSummary {
   const out = new VectorsWriter(sink);
   for (const { source, deleted } of inputs) {
     const reader = new VectorsReader(source);
+    reader.verifyChecksums();
     let docId = 0;
     for (const vector of reader.walk()) {
       if (deleted === undefined || !hasBit(deleted, docId)) out.add(vector, reader.maxWeight);
@@ -138,9 +142,14 @@ export class VectorsReader {
     }
   }
 
+  /** Reads everything and checks the checksums. */
+  verifyChecksums(): void {
+    this.#file.verify();
+  }
+
   /** Reads everything and checks it. */
   verify(): void {
-    this.#file.verify();
+    this.verifyChecksums();
     let end = 0;
     let docId = 0;
     for (const bytes of this.walk()) {
