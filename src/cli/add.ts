@@ -4,7 +4,7 @@ import { UsageError } from '../core/index.ts';
 import { type Index, openIndex } from '../engines/index.ts';
 import { loadModel, type Model } from '../model/index.ts';
 import type { CliContext } from './context.ts';
-import { reportIndexJob, runIndexJob } from './index-job.ts';
+import { reportIndexJob, runIndexJob, settleMerges } from './index-job.ts';
 import { addSourceOptions, EMBEDDED_MODEL, modelOf, UNNAMED_VECTORS, withIndex } from './index-options.ts';
 import { checkSource, openSource, type SourceOptions } from './index-source.ts';
 import { addModelOptions, checkpointOptions, type ModelOptions, modelFrom } from './model-options.ts';
@@ -39,7 +39,9 @@ async function add(context: CliContext, { folder, input, options }: Addition): P
       await index.startWriting(); // before it is decided what has changed
       const source = await openSource(input, options, { index, model, signal: context.signal, skipKnown: false });
       const job = { index, source };
-      await reportIndexJob(context, job, await runIndexJob(context, job));
+      const outcome = await runIndexJob(context, job);
+      await settleMerges(context, index);
+      await reportIndexJob(context, job, outcome);
     } finally {
       await index.close();
     }

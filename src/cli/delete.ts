@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { UsageError } from '../core/index.ts';
 import type { CliContext } from './context.ts';
 import { formatCount } from './format.ts';
+import { settleMerges } from './index-job.ts';
 import { withIndex } from './index-options.ts';
 import { idsOfNames, NAME_HELP } from './named-documents.ts';
 import { withExamples } from './program.ts';
@@ -26,7 +27,8 @@ export function deleteCommand(context: CliContext): Command {
 
 type Deletion = { readonly names: readonly string[]; readonly dryRun: boolean };
 
-async function deleteDocuments({ stdout, logger, options }: CliContext, folder: string, what: Deletion): Promise<void> {
+async function deleteDocuments(context: CliContext, folder: string, what: Deletion): Promise<void> {
+  const { stdout, logger, options } = context;
   const { dryRun } = what;
   await withIndex(folder, { mode: 'lean', writer: { logger } }, async (index) => {
     if (!dryRun) await index.startWriting(); // what a killed `add` has logged can be deleted too
@@ -38,6 +40,7 @@ async function deleteDocuments({ stdout, logger, options }: CliContext, folder: 
     if (!dryRun) {
       await index.delete(known);
       await index.commit();
+      await settleMerges(context, index);
     }
     if (unknown.length > 0) logger.warn(`not in ${folder}: ${unknown.join(', ')}`);
     if (options.json) return await stdout.writeJson({ deleted: known, unknown, dryRun });

@@ -1,16 +1,18 @@
 /** `lzero index`: documents, pages or vectors into a new index; resumable; pages are brought up to date. */
 import { Command } from 'commander';
-import { InterruptedError, UsageError } from '../core/index.ts';
+import { UsageError } from '../core/index.ts';
 import { countLines, isPageFolder } from '../data/index.ts';
 import { type CreateIndexOptions, createIndex, type Index, openIndex } from '../engines/index.ts';
+import { loadModel, type Model } from '../model/index.ts';
 import { beginReplacement } from '../store/index.ts';
 import { type BuildIdentity, buildStates } from './build-note.ts';
 import type { CliContext } from './context.ts';
 import { formatCounted } from './format.ts';
 import { type Build, type BuildOptions, buildIdentity, isSameBuild, judgeFolder } from './index-build.ts';
-import { type IndexJobSource, type IndexOutcome, reportIndexJob, runIndexJob } from './index-job.ts';
+import { type IndexJobSource, type IndexOutcome, mergeAll, reportIndexJob, runIndexJob } from './index-job.ts';
 import {
   addSourceOptions,
+  EMBEDDED_MODEL,
   notNegative,
   parseFields,
   refuseTogether,
@@ -54,12 +56,17 @@ export function indexCommand(context: CliContext): Command {
 async function index(context: CliContext, input: string | undefined, options: IndexCommandOptions): Promise<void> {
   checkOptions(options);
   await checkSource(input, options);
-  const model = options.bm25 ? undefined : await modelFrom(options);
+  const model = options.bm25 ? undefined : await namedModel(options);
   try {
     await build(context, { input, options, model });
   } finally {
     await model?.close();
   }
+}
+
+/** As `add` and `eval` name it. */
+async function namedModel(options: IndexCommandOptions): Promise<Model> {
+  return options.model === EMBEDDED_MODEL ? await loadModel() : await modelFrom(options);
 }
 
 function checkOptions(options: IndexCommandOptions): void {
@@ -150,17 +157,6 @@ async function settingsOf(options: IndexCommandOptions, signal: AbortSignal): Pr
   const largest = vectors !== undefined && options.maxWeight === undefined;
   const maxWeight = largest ? await largestWeight(vectors, { ...options, signal }) : options.maxWeight;
   return { kind: options.bm25 ? 'bm25' : 'sparse', fields, storeVectors, maxWeight, bm25: parameters };
-}
-
-/** The index is whole before; Ctrl-C costs speed only. */
-async function mergeAll({ signal }: CliContext, opened: Index): Promise<void> {
-  try {
-    await opened.merge({ signal });
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    const hint = `the index is whole, only in more than one segment: lzero merge ${opened.folder}`;
-    throw new InterruptedError('interrupted', { hint, cause: error });
-  }
 }
 
 async function numDocuments({ signal }: CliContext, { input, options }: IndexBuild): Promise<number | undefined> {

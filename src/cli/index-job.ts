@@ -1,7 +1,7 @@
 /** Puts a source into an index: progress, commits on the way, a stop that loses nothing, and the words at the end. */
 import { InterruptedError } from '../core/index.ts';
 import type { AddReport, Index } from '../engines/index.ts';
-import type { UserState } from '../store/index.ts';
+import type { MergeCall, UserState } from '../store/index.ts';
 import type { CliContext } from './context.ts';
 import { formatCount, formatCounted, formatDuration, formatRate } from './format.ts';
 import type { IndexSource } from './index-source.ts';
@@ -71,6 +71,31 @@ async function addAll(context: CliContext, job: IndexJob): Promise<AddReport> {
   }
 }
 
+/** Waits for the merges that are due. What was asked for is committed before: Ctrl-C costs speed only. */
+export async function settleMerges(context: CliContext, index: Index): Promise<void> {
+  await untilInterrupted(context, index, (call) => index.mergesSettled(call));
+}
+
+/** Merges to as few segments as possible. The index is whole before. */
+export async function mergeAll(context: CliContext, index: Index): Promise<void> {
+  await untilInterrupted(context, index, (call) => index.merge(call));
+}
+
+async function untilInterrupted(
+  context: CliContext,
+  { folder }: Index,
+  merge: (call: MergeCall) => Promise<void>,
+): Promise<void> {
+  const { signal } = context;
+  try {
+    await merge({ signal, progress: context.progress() });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    const hint = `the index is whole, with all that was asked for, only in more segments: lzero merge ${folder}`;
+    throw new InterruptedError('interrupted', { hint, cause: error });
+  }
+}
+
 /** Tells how it went. */
 export async function reportIndexJob(
   context: CliContext,
@@ -98,6 +123,7 @@ export async function reportIndexJob(
   if (numClamped > 0)
     logger.warn(`${formatCount(numClamped)} weights were above what 8 bits hold and were lowered; see --max-weight`);
   reportSkipped(logger, report);
+  for (const file of report.emptyFiles) logger.debug(`  ${file}: no text`);
   if (!context.options.json) return;
   const { numDocs, sizeBytes } = await job.index.stats();
   await context.stdout.writeJson({

@@ -1,10 +1,11 @@
 /** Commands that change an index or look into it: add, delete, merge, stats, verify. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { hitsOf, lzero, lzeroJson, Scratch } from '../../test/cli/index-commands.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { hitsOf, lzero, lzeroJson, lzeroUntil, Scratch } from '../../test/cli/index-commands.ts';
 import { goldenFolder } from '../../test/golden/model/fixtures.ts';
-import { openIndex } from '../engines/index.ts';
+import { InterruptedError } from '../core/index.ts';
+import { Index, openIndex } from '../engines/index.ts';
 import { loadModel } from '../model/index.ts';
 
 let scratch: Scratch;
@@ -38,6 +39,21 @@ describe('lzero add', () => {
     const vectors = scratch.writeLines('vectors.jsonl', [{ _id: 'new', vector: { flour: 1 } }]);
     expect(await lzeroJson('add', index, '--vectors', vectors, '--model', 'default')).toMatchObject({ documents: 3 });
     expect(await ids('flour')).toEqual(['bread', 'new']);
+  });
+
+  it('and `index` call the embedded model default', async () => {
+    const vectors = scratch.writeLines('vectors.jsonl', [{ _id: 'new', vector: { flour: 1 } }]);
+    const other = scratch.path('other.index');
+    await lzeroJson('index', '--vectors', vectors, '-o', other, '--model', 'default');
+    expect((await lzeroJson('stats', other)).model.name).toBe('default');
+  });
+
+  it('names pages without text, with --verbose', async () => {
+    scratch.write('docs/a.md', '# Walrus\n\nA walrus.');
+    scratch.write('docs/b.html', '<title>nothing</title>');
+    expect((await lzero('add', index, scratch.path('docs'), '--verbose')).stderr).toMatch(
+      /1 without text were left out\n.*b\.html: no text/,
+    );
   });
 
   it('wants to know whose vectors they are, unless it did not know when it was made', async () => {
@@ -110,6 +126,27 @@ describe('lzero add', () => {
     expect(await ids('paragraph', '--parts')).toEqual(['a.txt#0']);
   });
 
+  it('merges small segments when there are many: none stays for ever', async () => {
+    for (let i = 0; i < 8; i++)
+      await lzeroJson('add', index, scratch.writeLines('one.jsonl', [{ _id: `n${i}`, text: 'tide' }]));
+    expect(await lzeroJson('stats', index)).toMatchObject({ numDocs: 10, numSegments: 4 });
+    await lzeroJson('delete', index, ...Array.from({ length: 5 }, (_, i) => `n${i}`));
+    expect(await lzeroJson('stats', index)).toMatchObject({ numDocs: 5, numDeleted: 0 });
+  });
+
+  it('is interrupted while it merges: what was added stays', async () => {
+    const one = (i: number): string => scratch.writeLines('one.jsonl', [{ _id: `n${i}`, text: 'tide' }]);
+    for (let i = 0; i < 4; i++) await lzeroJson('add', index, one(i));
+    const stop = new AbortController();
+    vi.spyOn(Index.prototype, 'mergesSettled').mockImplementationOnce(async function (this: Index, call) {
+      stop.abort(new InterruptedError());
+      await this.mergesSettled(call);
+    });
+    const { exitCode, stderr } = await lzeroUntil(stop.signal, 'add', index, one(4));
+    expect([exitCode, stderr]).toEqual([130, expect.stringMatching(/hint: the index is whole.*lzero merge/)]);
+    expect(await lzeroJson('verify', index)).toMatchObject({ ok: true, numDocs: 7 });
+  });
+
   it('keeps what came before a bad line', async () => {
     const lines = Array.from({ length: 600 }, (_, i) => `${JSON.stringify({ _id: `n${i}`, text: 'tide' })}\n`).join('');
     expect((await lzero('add', index, scratch.write('bad.jsonl', `${lines}not json\n`))).exitCode).toBe(1);
@@ -162,13 +199,14 @@ describe('lzero delete', () => {
 
 describe('lzero merge and stats', () => {
   it('make one segment of several, without what was deleted', async () => {
-    await lzeroJson('add', index, scratch.writeLines('more.jsonl', [{ _id: 'tyre', text: 'a flat tyre' }]));
-    await lzeroJson('delete', index, 'bread');
+    const more = ['tyre', 'tube', 'rim'].map((id) => ({ _id: id, text: `a flat ${id}` }));
+    await lzeroJson('add', index, scratch.writeLines('more.jsonl', more));
+    await lzeroJson('delete', index, 'rim'); // a third of its segment: too little for a merge of its own
     const before = await lzeroJson('stats', index);
-    expect(before).toMatchObject({ schemaVersion: 1, kind: 'sparse', numDocs: 2, numDeleted: 1, numSegments: 2 });
+    expect(before).toMatchObject({ schemaVersion: 1, kind: 'sparse', numDocs: 4, numDeleted: 1, numSegments: 2 });
     const scores = await hitsOf(index, 'oil a flat tyre');
     expect(await lzeroJson('merge', index)).toMatchObject({ segments: { before: 2, after: 1 }, dropped: 1 });
-    expect(await lzeroJson('stats', index)).toMatchObject({ numDocs: 2, numDeleted: 0, numSegments: 1 });
+    expect(await lzeroJson('stats', index)).toMatchObject({ numDocs: 4, numDeleted: 0, numSegments: 1 });
     expect(await hitsOf(index, 'oil a flat tyre')).toEqual(scores);
   });
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { goldenFolder } from '../../test/golden/model/fixtures.ts';
 import { onSyncOf } from '../../test/store/folder-sync.ts';
-import { sparseVector } from '../core/index.ts';
+import { silentLogger, sparseVector } from '../core/index.ts';
 import { loadModel, type Model } from '../model/index.ts';
 import { type CreateIndexOptions, createIndex, type Index, openIndex } from './embedded-index.ts';
 import type { EngineDocument } from './engine.ts';
@@ -200,6 +200,17 @@ describe('the embedded index', () => {
       numClamped: 1,
       numTerms: 2,
     });
+    await index.close();
+  });
+
+  it('tells the logger of weights that it lowers', async () => {
+    const warnings: string[] = [];
+    const logger = { ...silentLogger, warn: (text: string) => warnings.push(text) };
+    const index = await createIndex(folder(), { model, maxWeight: 2, writer: { logger } });
+    await index.add([{ id: 'a', vector: { bread: 2, salt: 1 } }]);
+    expect(warnings).toEqual([]);
+    await index.add([{ id: 'b', vector: { bread: 2.5, salt: 1 } }]);
+    expect(warnings).toEqual([expect.stringMatching(/^1 weights were above 2, .* were lowered/)]);
     await index.close();
   });
 

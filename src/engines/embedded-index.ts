@@ -197,8 +197,18 @@ export class Index implements Engine {
     return this.#reader.userState;
   }
 
+  /** Adds documents. Weights above the largest of the index are lowered to it; the writer's logger is told how many. */
   async add(documents: Documents): Promise<number> {
-    return (await this.addAll(documents)).numAdded;
+    const { numAdded, numClamped } = await this.addAll(documents);
+    if (numClamped > 0)
+      this.#options.writer?.logger?.warn(
+        `${numClamped} weights were above ${this.#maxWeight}, the largest that the index holds, and were lowered to it`,
+      );
+    return numAdded;
+  }
+
+  get #maxWeight(): number {
+    return Number(((this.settings.scale ?? 1) * MAX_CODE).toPrecision(6));
   }
 
   /** Adds documents and says more about it. */
@@ -246,6 +256,16 @@ export class Index implements Engine {
   /** Merges segments to as few as possible and drops deleted documents: searches become faster, files smaller. */
   async merge(call: MergeCall = {}): Promise<void> {
     await (await this.#openWriter()).merge(call);
+    await this.#showCommit();
+  }
+
+  /**
+   * Waits for the merges that commits have begun in the background. `close` stops them: a process that closes after every
+   * commit, and never waits, leaves a segment each time. The signal ends the waiting with an InterruptedError.
+   */
+  async mergesSettled(call: MergeCall = {}): Promise<void> {
+    if (!this.#writer) return;
+    await (await this.#openWriter()).mergesSettled(call);
     await this.#showCommit();
   }
 

@@ -4,6 +4,7 @@
  */
 import { InterruptedError, type Logger, messageOf, type Progress } from '../core/index.ts';
 import { Turns } from './turns.ts';
+import { WatchedProgress } from './watched-progress.ts';
 
 /** How a merge that was asked for goes about. */
 export type MergeCall = { readonly signal?: AbortSignal | undefined; readonly progress?: Progress | undefined };
@@ -22,6 +23,7 @@ export class Merger<Group> {
   readonly #host: MergerHost<Group>;
   readonly #turns = new Turns();
   readonly #stop = new AbortController();
+  readonly #progress = new WatchedProgress();
   #background: Promise<void> | undefined;
   #isWanted = false;
 
@@ -45,7 +47,7 @@ export class Merger<Group> {
           const group = this.#host.next();
           if (!group) return;
           this.#isWanted = true;
-          await this.#host.merge(group, { signal: this.#stop.signal });
+          await this.#host.merge(group, { signal: this.#stop.signal, progress: this.#progress });
         });
     } catch (error) {
       this.#isWanted = false;
@@ -65,9 +67,24 @@ export class Merger<Group> {
     });
   }
 
-  /** Resolves when nothing is left to merge in the background. */
-  async settled(): Promise<void> {
-    await this.#background;
+  /**
+   * Resolves when nothing is left to merge in the background. Who gives up by the signal, an InterruptedError, stops the
+   * waiting, not the merge.
+   */
+  async settled({ signal, progress }: MergeCall = {}): Promise<void> {
+    if (signal?.aborted) throw new InterruptedError();
+    const over = new AbortController(); // takes the listener away at the end
+    const givenUp = new Promise<never>((_, reject) => {
+      const giveUp = (): void => reject(new InterruptedError());
+      signal?.addEventListener('abort', giveUp, { signal: over.signal });
+    });
+    if (progress) this.#progress.watch(progress);
+    try {
+      await Promise.race([this.#background, givenUp]);
+    } finally {
+      this.#progress.unwatch();
+      over.abort();
+    }
   }
 
   /** Stops what is going on; its results are dropped. */

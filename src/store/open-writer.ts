@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32, IndexStateError, LockedError, OutputError } from '../core/index.ts';
-import { acquireLock, exists, type Lock, syncFolder, writeFileAtomically } from '../files/index.ts';
+import { acquireLock, exists, type Lock, makeFolder, syncFolder, writeFileAtomically } from '../files/index.ts';
 import { removeOrphans } from './commit.ts';
 import { isOurs, LOCK, MANIFEST, QUERY_SIDE, SEGMENTS } from './layout.ts';
 import { FORMAT_VERSION, readManifest, type StoreSettings, writeManifest } from './manifest.ts';
@@ -21,7 +21,7 @@ export async function createStore(
   settings: NewStore,
   options: WriterOptions = {},
 ): Promise<StoreWriter> {
-  attempt(folder, () => mkdirSync(folder, { recursive: true }));
+  attempt(folder, () => makeFolder(folder));
   const lock = lockFor(folder);
   try {
     refuseIfUsed(folder);

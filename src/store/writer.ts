@@ -212,9 +212,9 @@ export class StoreWriter {
     await this.#merger.run(() => this.#fullMerge(), call);
   }
 
-  /** Resolves when nothing is left to merge in the background. */
-  async mergesSettled(): Promise<void> {
-    await this.#merger.settled();
+  /** Resolves when nothing is left to merge in the background. The signal ends the waiting; `close` ends the merge. */
+  async mergesSettled(call: MergeCall = {}): Promise<void> {
+    await this.#merger.settled(call);
   }
 
   /**
