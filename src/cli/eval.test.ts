@@ -178,6 +178,19 @@ describe('lzero eval', () => {
       expect(readdirSync(join(runs(), 'indexes'))).toHaveLength(2);
     });
 
+    it('keeps apart collections in folders of the same name', async () => {
+      const both = [tinyCollection('a/tiny'), tinyCollection('b/tiny')];
+      const csv = scratch.path('queries.csv');
+      const call = ['eval', ...both, '--system', 'bm25', '--run-dir', runs(), '--per-query', csv];
+      const { collections } = await lzeroJson(...call);
+      expect(collections.map(({ name }: { name: string }) => name)).toEqual(['a/tiny', 'b/tiny']);
+      expect(readdirSync(join(runs(), 'runs'))).toHaveLength(2);
+      const rows = readFileSync(csv, 'utf8').trimEnd().split('\n');
+      expect(rows.filter((row) => row.startsWith('a/tiny'))).toHaveLength((rows.length - 1) / 2);
+      const { stderr } = await lzero(...call);
+      for (const name of ['a/tiny', 'b/tiny']) expect(stderr).toContain(`${name}, bm25: the run of an earlier call`);
+    });
+
     it('searches again where the collection or an index has changed', async () => {
       const collection = tinyCollection();
       const index = scratch.path('my.index');

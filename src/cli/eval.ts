@@ -1,7 +1,7 @@
 /** `lzero eval`: several collections × several systems, measured as trec_eval and the paper do, compared and reported. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { Command, Option } from 'commander';
 import { InterruptedError, UsageError } from '../core/index.ts';
 import {
@@ -126,9 +126,25 @@ async function evaluate(context: CliContext, names: readonly string[], given: Ev
 
 async function measureAll(context: CliContext, names: readonly string[], how: Measuring) {
   const collections: MeasuredCollection[] = [];
-  for (const name of names)
-    for (const source of await sourcesOf(context, name)) collections.push(await measure(context, source, how));
+  const sources: CollectionSource[] = [];
+  for (const name of names) sources.push(...(await sourcesOf(context, name)));
+  const called = uniqueNames(sources.map(({ folder }) => folder));
+  for (const [i, source] of sources.entries())
+    collections.push(await measure(context, { ...source, name: called[i] }, how));
   return collections;
+}
+
+/** What folders are called: the last part of the path, and as many parts before it as keep apart those that are alike. */
+function uniqueNames(folders: readonly string[]): string[] {
+  const parts = folders.map((folder) => resolve(folder).split(sep).filter(Boolean));
+  const nameOf = (path: readonly string[], numParts: number): string => path.slice(-numParts).join('/');
+  return parts.map((path) => {
+    const others = parts.filter((other) => other.join(sep) !== path.join(sep));
+    let numParts = 1;
+    while (numParts < path.length && others.some((other) => nameOf(other, numParts) === nameOf(path, numParts)))
+      numParts++;
+    return nameOf(path, numParts);
+  });
 }
 
 // ---- collections
@@ -168,11 +184,13 @@ type Measuring = {
   readonly queryModel: QueryModel | undefined;
 };
 
-async function measure(context: CliContext, source: CollectionSource, how: Measuring): Promise<MeasuredCollection> {
+type NamedSource = CollectionSource & { readonly name: string };
+
+async function measure(context: CliContext, source: NamedSource, how: Measuring): Promise<MeasuredCollection> {
   const { folder, options, queryModel } = how;
   const { logger, signal } = context;
   const split = options.split ?? source.split;
-  const collection = await openCollection(source.folder, { split, logger, signal });
+  const collection = { ...(await openCollection(source.folder, { split, logger, signal })), name: source.name };
   const dropIdenticalIds = options.dropIdenticalIds ?? source.dropIdenticalIds;
   const opened: OpenSystem[] = [];
   try {

@@ -45,6 +45,8 @@ export type Problem = {
 
 /** Examples kept in a report; the rest is only counted. */
 const MAX_EXAMPLES = 5;
+/** Files without text that a report names. */
+const MAX_EMPTY_FILES = 1000;
 
 /** What a reader met so far. Complete once the iteration has ended. */
 export class ReadReport {
@@ -52,6 +54,8 @@ export class ReadReport {
   numRead = 0;
   /** Records without any text, left out. */
   numEmpty = 0;
+  /** The first of them, where they are files. */
+  readonly emptyFiles: string[] = [];
   /** Bad lines, left out, by reason. */
   readonly badByReason: Partial<Record<BadReason, number>> = {};
   /** The first few bad lines. */
@@ -60,6 +64,12 @@ export class ReadReport {
   /** All bad lines. */
   get numBad(): number {
     return Object.values(this.badByReason).reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Counts a file without text. */
+  addEmpty(file: string): void {
+    this.numEmpty++;
+    if (this.emptyFiles.length < MAX_EMPTY_FILES) this.emptyFiles.push(file);
   }
 
   /** Counts a bad line. */

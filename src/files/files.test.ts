@@ -1,4 +1,5 @@
 import {
+  existsSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
@@ -13,7 +14,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { OutputError, UsageError } from '../core/index.ts';
-import { exists, freeBytes, readIfExists, refuseInputAsOutput, syncFolder, writeFileAtomically } from './files.ts';
+import {
+  exists,
+  freeBytes,
+  makeFolder,
+  readIfExists,
+  refuseInputAsOutput,
+  syncFolder,
+  writeFileAtomically,
+} from './files.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'lzero-files-'));
 let folder = '';
@@ -106,5 +115,26 @@ describe('syncFolder', () => {
   it('takes a folder, and fails where there is none', async () => {
     await syncFolder(folder);
     await expect(syncFolder(join(folder, 'none'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+});
+
+describe('makeFolder', () => {
+  it('makes folders above it too, and takes one that is there', () => {
+    const path = join(folder, 'a', 'b');
+    makeFolder(path);
+    makeFolder(path);
+    expect(existsSync(path)).toBe(true);
+  });
+
+  it('names a read-only file system, which the recursive call of Node takes for a missing folder', () => {
+    const fail = (code: string): Error => Object.assign(new Error(code), { code });
+    const tried: string[] = [];
+    const make = (path: string, options?: object): never => {
+      tried.push(path);
+      throw fail(options === undefined ? 'EROFS' : 'ENOENT');
+    };
+    const path = join(folder, 'nowhere', 'index');
+    expect(() => makeFolder(path, make)).toThrow('EROFS');
+    expect(tried).toEqual([path, join(folder, 'nowhere')]);
   });
 });

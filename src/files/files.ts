@@ -2,8 +2,9 @@
  * What readers and writers of all kinds ask of the file system. A write is whole or has not happened, also when the
  * power fails. Knows nothing of what the files hold.
  */
+import { existsSync, mkdirSync } from 'node:fs';
 import { access, type FileHandle, open, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { errorCode, LzeroError, OutputError, UsageError } from '../core/index.ts';
 
 /** Whether there is something at `path` that we can see. */
@@ -12,6 +13,26 @@ export async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+type MakeFolder = (path: string, options?: { readonly recursive: true }) => unknown;
+
+/**
+ * Makes a folder and those above it; nothing where it is there. Throws what the system says: Node's recursive call says
+ * ENOENT where a file system is read-only, so the first folder that is missing is then tried by itself.
+ *
+ * @param make for tests
+ */
+export function makeFolder(path: string, make: MakeFolder = mkdirSync): void {
+  try {
+    make(path, { recursive: true });
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    let missing = resolve(path);
+    while (!existsSync(dirname(missing))) missing = dirname(missing);
+    make(missing);
+    make(path, { recursive: true });
+  }
 }
 
 /** Bytes that we may still write to the disk of a file or folder. */

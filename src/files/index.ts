@@ -1,5 +1,13 @@
 /** Files on disk: written whole or not at all, read where they exist, locked among processes. Node only. */
 export type { FileContent } from './files.ts';
-export { exists, freeBytes, readIfExists, refuseInputAsOutput, syncFolder, writeFileAtomically } from './files.ts';
+export {
+  exists,
+  freeBytes,
+  makeFolder,
+  readIfExists,
+  refuseInputAsOutput,
+  syncFolder,
+  writeFileAtomically,
+} from './files.ts';
 export type { Lock } from './lock.ts';
 export { acquireLock } from './lock.ts';

@@ -39,10 +39,28 @@ const MAX_HEADING_UNITS = 300;
 const LAYOUT_CELL_UNITS = 150;
 
 /** Reads HTML, sound or not. */
-export function readHtml(html: string): HtmlContent {
+export function readHtml(given: string): HtmlContent {
+  const html = closeTitle(given);
   const collector = new BlockCollector();
   for (let start = 0; start < html.length; ) start += parseFrom(html.slice(start), collector);
   return collector.finish();
+}
+
+/**
+ * The same with an end for a <title> that has none, or that ends itself: browsers read on to the next </title>, and the
+ * whole page is its title. It ends where the head does, or else with its line.
+ */
+function closeTitle(html: string): string {
+  const open = /<title(?:\s[^<>]*)?>|<title\/>/i.exec(html);
+  if (!open) return html;
+  const start = open.index + open[0].length;
+  const cut = (at: number): string => `${html.slice(0, at)}</title>${html.slice(at)}`;
+  if (open[0].endsWith('/>')) return cut(start);
+  const next = /<\/?title[\s>/]/gi;
+  next.lastIndex = start;
+  if (next.exec(html)?.[0].startsWith('</')) return html;
+  const border = html.slice(start).search(/<\/head|<body|\n/i);
+  return cut(border < 0 ? html.length : start + border);
 }
 
 /** Parses to the end, or to the tag that nests too deep; says how far it came. */

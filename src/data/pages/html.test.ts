@@ -219,3 +219,18 @@ describe('property: the HTML reader', () => {
     );
   });
 });
+
+describe('a <title> that is not closed', () => {
+  it.each([
+    ['<title>Broken</head><body><p>text', 'Broken'],
+    ['<title>Broken<body><p>text', 'Broken'],
+    ['<title>Broken\n<p>text', 'Broken'],
+    ['<title>Broken</head><body><p>text <svg><title>icon</title></svg>', 'Broken'],
+    ['<head><title/></head><body><p>text', undefined],
+    ['<head><title /></head><body><p>text', undefined],
+    ['<head><title>The <body> element</title></head><body><p>text', 'The <body> element'],
+  ])('does not take the page with it: %s', (html, title) => {
+    expect(extractHtml(html).title).toBe(title);
+    expect(texts(html)[0]).toMatch(/^text/);
+  });
+});

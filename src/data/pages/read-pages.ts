@@ -70,7 +70,7 @@ export async function* iteratePages(folder: string, reading: PageReading): Async
     if (format === undefined && !found.id.endsWith('/')) continue;
     const content = checked(found, await contentOf(found, format, maxPageBytes), reading);
     if (content instanceof BadPage) reject(found, content, reading);
-    else if (content.blocks.length === 0) report.numEmpty++;
+    else if (content.blocks.length === 0) report.addEmpty(found.id);
     else {
       report.numRead++;
       yield toPage(found.id, pageUrl(found.id, baseUrl), content);
