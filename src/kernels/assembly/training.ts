@@ -120,7 +120,7 @@ export function headBackward(
     const term = (load<u32>(terms + (i << 2)) * size) << 2;
     const row = (load<u32>(rows + (i << 2)) * size) << 2;
     addScaled(dInputs + row, decoder + term, size, g);
-    if (dDecoder != <usize>NOWHERE) addScaled(dDecoder + term, inputs + row, size, g);
+    if (dDecoder !== <usize>NOWHERE) addScaled(dDecoder + term, inputs + row, size, g);
   }
 }
 
