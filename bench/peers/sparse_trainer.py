@@ -5,6 +5,7 @@ over SparseDistillKLDivLoss. EXAMPLES are JSON lines {"query", "documents": [2],
 trains over all of them once; the answer has the mean time of a step, without the first. Dropout is off, as with us.
 """
 
+import contextlib
 import json
 import resource
 import sys
@@ -74,7 +75,8 @@ def measure(_):
         logging_strategy="no",
     )
     trainer = SparseEncoderTrainer(model=model, args=arguments, train_dataset=dataset, loss=loss, callbacks=[clock])
-    trainer.train()
+    with contextlib.redirect_stdout(sys.stderr):
+        trainer.train()
     peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {"ms": 1000 * (clock.end - clock.start) / clock.steps, "peakMemoryBytes": peak}
 

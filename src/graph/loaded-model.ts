@@ -29,6 +29,11 @@ export type ComputeOptions = {
    * beside the small ones of the first run, which it never gives back: for a graph of training 0.5 GB of 1.4, and no time.
    */
   readonly plansMemory?: boolean | undefined;
+  /**
+   * Whether its threads stay awake for a while after a run, to be there at once for the next. Where sessions take turns,
+   * those of one would keep the processor from the other.
+   */
+  readonly staysAwake?: boolean | undefined;
 };
 
 type Model = Awaited<ReturnType<Engine['InferenceSession']['create']>>;
@@ -49,7 +54,7 @@ export class LoadedModel {
   static async create(
     { ort, name }: LoadedEngine,
     { bytes, folder }: SessionModel,
-    { threads, device, plansMemory = true }: ComputeOptions,
+    { threads, device, plansMemory = true, staysAwake = true }: ComputeOptions,
   ): Promise<LoadedModel> {
     const model = await ort.InferenceSession.create(bytes, {
       executionProviders: [providerOf(name, device)],
@@ -57,7 +62,12 @@ export class LoadedModel {
       intraOpNumThreads: threads,
       enableMemPattern: plansMemory,
       logSeverityLevel: LOG_SEVERITY,
-      ...(folder ? { extra: { session: { model_external_initializers_file_folder_path: folder } } } : {}),
+      extra: {
+        session: {
+          ...(staysAwake ? {} : { force_spinning_stop: '1' }),
+          ...(folder ? { model_external_initializers_file_folder_path: folder } : {}),
+        },
+      },
     });
     return new LoadedModel(ort, model);
   }

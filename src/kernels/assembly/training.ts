@@ -5,7 +5,19 @@
  * Arrays are addresses, lengths count elements. Nothing is checked: whoever calls has made sure that arrays lie in the
  * memory and rows in their tables. No array ends at 2³², so the end of each is an address that loops can compare with.
  */
-import { CODE_LIMIT, CODE_ZERO, HASH_A, HASH_B, NOWHERE, ROUNDING, SAFETY, SMALLEST } from '../training-constants.ts';
+import {
+  CODE_LIMIT,
+  CODE_ZERO,
+  HASH_A,
+  HASH_B,
+  LEAST_GRADIENT,
+  LEAST_MOMENT,
+  LEAST_VARIANCE,
+  NOWHERE,
+  ROUNDING,
+  SAFETY,
+  SMALLEST,
+} from '../training-constants.ts';
 
 /** 1.5·2⁵²: added to an integer, it leaves that integer's low byte in the low byte of the sum. */
 const INTEGER_BITS: f64 = 6755399441055744;
@@ -29,11 +41,17 @@ export function adamW(
   const whole = end & ~15;
   let at: usize = 0;
   for (; at < whole; at += 16) {
-    const g = v128.load(gradients + at);
+    const g = fourOrZero(v128.load(gradients + at), <f32>LEAST_GRADIENT);
     const before = v128.load(moments + at);
-    const m = f32x4.add(before, f32x4.mul(f32x4.splat(momentShare), f32x4.sub(g, before)));
+    const m = fourOrZero(
+      f32x4.add(before, f32x4.mul(f32x4.splat(momentShare), f32x4.sub(g, before))),
+      <f32>LEAST_MOMENT,
+    );
     const squares = f32x4.mul(f32x4.mul(f32x4.splat(varianceShare), g), g);
-    const v = f32x4.add(f32x4.mul(f32x4.splat(varianceKeep), v128.load(variances + at)), squares);
+    const v = fourOrZero(
+      f32x4.add(f32x4.mul(f32x4.splat(varianceKeep), v128.load(variances + at)), squares),
+      <f32>LEAST_VARIANCE,
+    );
     const root = f32x4.div(f32x4.sqrt(v), f32x4.splat(correction));
     const change = f32x4.div(f32x4.mul(f32x4.splat(stepSize), m), f32x4.add(root, f32x4.splat(epsilon)));
     v128.store(moments + at, m);
@@ -41,15 +59,24 @@ export function adamW(
     v128.store(weights + at, f32x4.sub(f32x4.mul(f32x4.splat(decay), v128.load(weights + at)), change));
   }
   for (; at < end; at += 4) {
-    const g = load<f32>(gradients + at);
+    const g = orZero(load<f32>(gradients + at), <f32>LEAST_GRADIENT);
     const before = load<f32>(moments + at);
-    const m = before + momentShare * (g - before);
-    const v = varianceKeep * load<f32>(variances + at) + varianceShare * g * g;
+    const m = orZero(before + momentShare * (g - before), <f32>LEAST_MOMENT);
+    const v = orZero(varianceKeep * load<f32>(variances + at) + varianceShare * g * g, <f32>LEAST_VARIANCE);
     const change = (stepSize * m) / (sqrt<f32>(v) / correction + epsilon);
     store<f32>(moments + at, m);
     store<f32>(variances + at, v);
     store<f32>(weights + at, decay * load<f32>(weights + at) - change);
   }
+}
+
+/** Keeps what is not below: a comparison with NaN is false. */
+function fourOrZero(x: v128, least: f32): v128 {
+  return v128.andnot(x, f32x4.lt(f32x4.abs(x), f32x4.splat(least)));
+}
+
+function orZero(x: f32, least: f32): f32 {
+  return abs(x) < least ? 0 : x;
 }
 
 /** The two upper numbers of a register, as float64. */

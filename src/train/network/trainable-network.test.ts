@@ -245,6 +245,30 @@ describe('the cache of frozen layers', () => {
   });
 });
 
+describe('logits', () => {
+  it('of every term are there when asked for; of active terms they are those of training within 1e-6', async () => {
+    const network = await load('tied');
+    const every = (await network.forward(documents, 1, { everyLogit: true })).z.data.slice();
+    const { z } = await network.forward(documents, 1);
+    expect(every.filter((value) => value < 0).length).toBeGreaterThan(z.data.filter((value) => value < 0).length);
+    every.forEach((value, i) => {
+      if (Math.max(value, z.data[i]) > 1e-6) expect(Math.abs(z.data[i] - value)).toBeLessThan(1e-6);
+    });
+  });
+
+  it('are no numbers where the network gives none, though bounds and maxima would hide it', async () => {
+    const network = await load('mlm');
+    const before = await network.forward(documents, 1);
+    await network.backward(before, slopes(before.z));
+    network.parameters.get('bert.embeddings.LayerNorm.weight').weights[0] = Number.NaN;
+    const { z, ...pass } = await network.forward(documents, 1);
+    expect(z.data.every(Number.isNaN)).toBe(true);
+    await network.backward({ z, ...pass }, z);
+    const { gradients } = network.parameters.get('bert.embeddings.LayerNorm.weight');
+    expect(gradients?.every(Number.isNaN)).toBe(true);
+  });
+});
+
 it('more frozen layers than there are is an error that names the setting', async () => {
   await expect(load('mlm', { frozenLayers: 3 })).rejects.toThrow(ConfigError);
 });

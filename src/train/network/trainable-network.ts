@@ -329,7 +329,7 @@ type LoadedParts = {
 
 /** Loads the graphs; if one fails, those before it are closed. */
 async function openSessions(graphs: TrainingGraphs, parts: LoadedParts, chosen: NetworkOptions): Promise<Sessions> {
-  const options = { ...chosen, plansMemory: false };
+  const options = { ...chosen, plansMemory: false, staysAwake: false };
   const opened: { close(): Promise<void> }[] = [];
   const kept = <T extends { close(): Promise<void> }>(session: T): T => {
     opened.push(session);
