@@ -1,5 +1,5 @@
 /** The files of one segment: written together, opened with their sizes checked. Knows nothing of commits. */
-import { assert, IndexFormatError, messageOf } from '../core/index.ts';
+import { assert, type ErrorDetails, errorCode, IndexFormatError, LzeroError, messageOf } from '../core/index.ts';
 import { FileSource, type FileSummary, isMissing, removeQuietly, writeThroughSink } from './byte-files.ts';
 import { partName, SEGMENT_PARTS, type SegmentPart, segmentPath } from './layout.ts';
 import type { SegmentEntry, StoreSettings } from './manifest.ts';
@@ -31,7 +31,26 @@ function openOrVanished(path: string): FileSource {
     return FileSource.open(path);
   } catch (cause) {
     if (isMissing(cause)) throw new VanishedFileError(path, cause);
-    throw new IndexFormatError(`${path} cannot be read: ${messageOf(cause)}`, { cause });
+    throw openFailure(path, cause);
+  }
+}
+
+/** What it means that a file which is there cannot be opened: only the limit of open files says nothing of the index. */
+export function openFailure(path: string, cause: unknown): LzeroError {
+  const message = `${path} cannot be read: ${messageOf(cause)}`;
+  if (!OPEN_FILE_LIMITS.includes(errorCode(cause))) return new IndexFormatError(message, { cause });
+  return new OpenFilesError(message, {
+    hint: 'the index is not damaged: raise the limit of open files (ulimit -n), then join its segments (lzero merge)',
+    cause,
+  });
+}
+
+const OPEN_FILE_LIMITS = ['EMFILE', 'ENFILE'];
+
+/** More files than the system lets a process, or all of them, have open. */
+export class OpenFilesError extends LzeroError {
+  constructor(message: string, details: ErrorDetails) {
+    super('OPEN_FILES', message, details);
   }
 }
 

@@ -20,7 +20,7 @@ import {
   type SegmentEntry,
   type UserState,
 } from './manifest.ts';
-import { openNamedFile, partsOf } from './segment-files.ts';
+import { OpenFilesError, openNamedFile, partsOf } from './segment-files.ts';
 import { openDocuments } from './segment-parts.ts';
 import { decodeTombstones, isDeleted, noTombstones, type Tombstones } from './tombstones.ts';
 import { verifyFile } from './verify-job.ts';
@@ -93,7 +93,8 @@ function totalBytes({ querySide, segments }: Manifest): number {
 }
 
 function faultOf(file: string, error: unknown): StoreFault {
-  if (!(error instanceof LzeroError) || error instanceof InterruptedError) throw error;
+  if (!(error instanceof LzeroError) || error instanceof InterruptedError || error instanceof OpenFilesError)
+    throw error;
   return { file, message: messageOf(error) };
 }
 
