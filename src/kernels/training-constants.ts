@@ -22,8 +22,6 @@ export const HASH_A = 0x21f0aaad;
 /** dropoutMask: second multiplier of the hash. */
 export const HASH_B = 0x735a2d97;
 
-/** adamW: gradients below this count as 0; squared, they would leave the normal numbers. */
-export const LEAST_GRADIENT = 1e-16;
 /** adamW: first moments below this become 0. */
 export const LEAST_MOMENT = 1e-24;
 /** adamW: second moments below this become 0; their roots are far below any ε. */

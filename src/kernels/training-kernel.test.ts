@@ -49,6 +49,21 @@ describe.each(NAMES)('the %s kernel', (name) => {
     expect([...weights, ...moments, ...variances]).toEqual([...new Array(5).fill(0.75), ...new Array(10).fill(0)]);
   });
 
+  it('adamW: moments below 1e-24 and variances below 1e-36 become 0, which denormal numbers never would; NaN stays', () => {
+    const desk = new Desk(name);
+    const { kernel } = desk;
+    const weights = desk.floats(new Array(5).fill(1));
+    const gradients = desk.floats([0, 0, 0, 0, Number.NaN]);
+    const moments = desk.floats([1e-24, -1e-40, 1e-23, 0, 0]);
+    const variances = desk.floats([1e-36, 1e-45, 1e-35, 0, 0]);
+    const options = { learningRate: 0.1, weightDecay: 0, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, step: 900 };
+    kernel.adamW({ weights, gradients, moments, variances }, options);
+    const kept = [Math.fround(0.9) * 1e-23, Math.fround(0.999) * 1e-35];
+    expect([moments[2] / kept[0], variances[2] / kept[1]].map((x) => x.toFixed(6))).toEqual(['1.000000', '1.000000']);
+    expect([0, 1, 3].map((i) => [moments[i], variances[i]])).toEqual([[0, 0], [0, 0], [0, 0]]); // biome-ignore format: short
+    expect([...weights]).toEqual([1, 1, 1, 1, Number.NaN]);
+  });
+
   it('sumOfSquares: 1² + … + 19² = 2470; large and small numbers in float64; nothing gives 0', () => {
     const desk = new Desk(name);
     const { kernel } = desk;

@@ -9,7 +9,6 @@ import {
   CODE_ZERO,
   HASH_A,
   HASH_B,
-  LEAST_GRADIENT,
   LEAST_MOMENT,
   LEAST_VARIANCE,
   ROUNDING,
@@ -131,7 +130,7 @@ export const typescriptLoops: TrainingLoops = {
  * `torch.optim.AdamW` on a CPU. PyTorch rounds the product and the sum of the second and third lines once, not twice,
  * where the processor can; for β₁ ≤ ½ it writes the second from the other end, g − β₁·(g − m).
  *
- * g, m and v that are next to nothing become 0, which PyTorch leaves out. The moments of a word that has not come for some
+ * m and v that are next to nothing become 0, which PyTorch leaves out. The moments of a word that has not come for some
  * nine hundred steps would decay into denormal numbers and, by rounding, stay there; processors take some thirty times as
  * long over those. The weights do not notice: γ·LEAST_MOMENT/ε is far below their last bit.
  */
@@ -143,12 +142,12 @@ function adamW({ weights, gradients, moments, variances }: AdamWArrays, factors:
   const stepSize = Math.fround(factors.stepSize);
   const correction = Math.fround(factors.correction);
   const epsilon = Math.fround(factors.epsilon);
-  const [leastG, leastM, leastV] = [LEAST_GRADIENT, LEAST_MOMENT, LEAST_VARIANCE].map(Math.fround);
+  const [leastMoment, leastVariance] = [LEAST_MOMENT, LEAST_VARIANCE].map(Math.fround);
   for (let i = 0; i < weights.length; i++) {
-    const g = orZero(gradients[i], leastG);
-    const m = orZero(Math.fround(moments[i] + Math.fround(momentShare * Math.fround(g - moments[i]))), leastM);
+    const g = gradients[i];
+    const m = orZero(Math.fround(moments[i] + Math.fround(momentShare * Math.fround(g - moments[i]))), leastMoment);
     const square = Math.fround(Math.fround(varianceShare * g) * g);
-    const v = orZero(Math.fround(Math.fround(varianceKeep * variances[i]) + square), leastV);
+    const v = orZero(Math.fround(Math.fround(varianceKeep * variances[i]) + square), leastVariance);
     const denominator = Math.fround(Math.fround(Math.fround(Math.sqrt(v)) / correction) + epsilon);
     moments[i] = m;
     variances[i] = v;

@@ -10,7 +10,6 @@ import {
   CODE_ZERO,
   HASH_A,
   HASH_B,
-  LEAST_GRADIENT,
   LEAST_MOMENT,
   LEAST_VARIANCE,
   NOWHERE,
@@ -41,7 +40,7 @@ export function adamW(
   const whole = end & ~15;
   let at: usize = 0;
   for (; at < whole; at += 16) {
-    const g = fourOrZero(v128.load(gradients + at), <f32>LEAST_GRADIENT);
+    const g = v128.load(gradients + at);
     const before = v128.load(moments + at);
     const m = fourOrZero(
       f32x4.add(before, f32x4.mul(f32x4.splat(momentShare), f32x4.sub(g, before))),
@@ -59,7 +58,7 @@ export function adamW(
     v128.store(weights + at, f32x4.sub(f32x4.mul(f32x4.splat(decay), v128.load(weights + at)), change));
   }
   for (; at < end; at += 4) {
-    const g = orZero(load<f32>(gradients + at), <f32>LEAST_GRADIENT);
+    const g = load<f32>(gradients + at);
     const before = load<f32>(moments + at);
     const m = orZero(before + momentShare * (g - before), <f32>LEAST_MOMENT);
     const v = orZero(varianceKeep * load<f32>(variances + at) + varianceShare * g * g, <f32>LEAST_VARIANCE);
