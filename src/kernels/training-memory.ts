@@ -37,7 +37,7 @@ export class TrainingMemory {
   readonly #sizeBytes: number;
   #usedBytes = 0;
 
-  /** @param options.plain without WebAssembly, even where there is one */
+  /** Of `sizeBytes` bytes; `plain` is without WebAssembly, even where there is one. */
   constructor(sizeBytes: number, { plain = false }: { readonly plain?: boolean } = {}) {
     assert(sizeBytes >= 0, `a training memory of ${sizeBytes} bytes`);
     if (sizeBytes > MAX_BYTES)
