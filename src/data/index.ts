@@ -11,7 +11,7 @@ export { countLines } from './count-lines.ts';
 export type { Document, DocumentOptions } from './documents.ts';
 export { documentTexts, inputFile, isPageFolder, readDocuments } from './documents.ts';
 export { IdSet } from './id-set.ts';
-export type { LineFormat } from './input-file.ts';
+export type { InputFile, LineFormat } from './input-file.ts';
 export { findInputFile } from './input-file.ts';
 export { inputIdentity } from './input-identity.ts';
 export { kindOf, parseObject } from './json-line.ts';

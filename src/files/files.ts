@@ -15,7 +15,8 @@ export async function exists(path: string): Promise<boolean> {
   );
 }
 
-type MakeFolder = (path: string, options?: { readonly recursive: true }) => unknown;
+/** As Node's `mkdirSync`. */
+export type MakeFolder = (path: string, options?: { readonly recursive: true }) => unknown;
 
 /**
  * Makes a folder and those above it; nothing where it is there. Throws what the system says: Node's recursive call says

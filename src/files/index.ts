@@ -1,5 +1,5 @@
 /** Files on disk: written whole or not at all, read where they exist, locked among processes. Node only. */
-export type { FileContent } from './files.ts';
+export type { FileContent, MakeFolder } from './files.ts';
 export {
   exists,
   freeBytes,

@@ -40,7 +40,7 @@ export type Products = {
 export type Dropout = (x: Value, part: 'hidden' | 'attention') => Value;
 
 /** Parameters, and how the matrices among them are applied; in float32 if not given. */
-type Network = {
+export type Network = {
   readonly parameters: ParameterLookup;
   readonly products?: Products | undefined;
   /** Only in training. */
