@@ -122,6 +122,23 @@ describe('download', () => {
     await target.stop();
   });
 
+  it.each([
+    ['in a circle', '/a'],
+    ['to a file', 'file:///etc/hostname'],
+    ['to no address', 'http://['],
+  ])('refuses a redirect %s at once', async (_, location) => {
+    let numAsked = 0;
+    const { url } = await serve((response) => {
+      numAsked++;
+      response.writeHead(302, { location }).end();
+    });
+    await expect(download(url, path, quick)).rejects.toMatchObject({
+      message: expect.stringContaining('redirected to nowhere'),
+      hint: expect.stringContaining('check the address'),
+    });
+    expect(numAsked).toBeLessThan(30); // fetch itself follows 20; five more tries would be 120
+  });
+
   it('reports its bytes', async () => {
     const { url } = await serve((response, request) => serveBytes(response, request, file));
     const told: unknown[] = [];

@@ -18,6 +18,9 @@ export type Outcome =
 /** Node's codes for a name that no server could resolve: on a machine without a network, every one. */
 const NO_NAME = ['ENOTFOUND', 'EAI_AGAIN'];
 
+/** What fetch says of redirects that it will not follow: in a circle, to a file or another scheme, to no address at all. */
+const BAD_REDIRECT = /^(redirect count exceeded|URL scheme must be|Invalid URL$)/;
+
 const PROXY_HINT =
   "behind a proxy: Node's fetch takes HTTPS_PROXY from Node 24 on, with NODE_USE_ENV_PROXY=1; else fetch the file by other means";
 
@@ -61,6 +64,11 @@ export function networkOutcome(url: string, cause: unknown): Outcome {
   // fetch says "fetch failed" or "terminated", and keeps the reason underneath.
   const reason = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
   const code = errorCode(reason);
+  if (BAD_REDIRECT.test(messageOf(reason))) {
+    const hint = 'the server sends requests on to an address that cannot be fetched: check the address';
+    const error = new DownloadError(`${url}: redirected to nowhere (${messageOf(reason)})`, { hint });
+    return { kind: 'failed', error, canRetry: false };
+  }
   const isOffline = NO_NAME.includes(code);
   const hint = isOffline
     ? `is this machine online? ${PROXY_HINT}`
