@@ -57,7 +57,9 @@ describe('a training run', () => {
       await model.close();
       expect(vectors[0].terms.length).toBeGreaterThan(0);
       expect(model.settings).toMatchObject({ activation: 'l0', encodeLength: 32, name: 'whole' });
-      expect(readFileSync(join(outcome.model, 'README.md'), 'utf8')).toContain('| ranking loss | kl |');
+      const card = readFileSync(join(outcome.model, 'README.md'), 'utf8');
+      expect(card).toContain('| ranking loss | kl |');
+      expect(card).not.toContain(folder);
     },
     TIMEOUT_MS,
   );

@@ -1,4 +1,5 @@
 /** The model as it stands after some steps, as a model folder with a card that tells how it came about. */
+import { basename } from 'node:path';
 import { writeTrainedModel } from '../../model/index.ts';
 import type { TrainConfig } from '../config.ts';
 import { IDF_PARAMETER } from '../network/parameter-specs.ts';
@@ -42,7 +43,7 @@ function relu(weights: Float32Array): Float32Array {
   return weights.map((weight) => Math.max(0, weight));
 }
 
-/** The section of the card on training. */
+/** The section of the card on training. Files go by their last name: folders are nobody's business who gets the model. */
 export function describeTraining(
   config: TrainConfig,
   { data }: Pick<Prepared, 'data'>,
@@ -58,7 +59,9 @@ export function describeTraining(
     ],
     [
       'data',
-      data.sources.map(({ path, numExamples }) => `${path} (${numExamples.toLocaleString('en')} examples)`).join(', '),
+      data.sources
+        .map(({ path, numExamples }) => `${basename(path)} (${numExamples.toLocaleString('en')} examples)`)
+        .join(', '),
     ],
     ['ranking loss', losses.join(' + ')],
     [
@@ -70,12 +73,12 @@ export function describeTraining(
       `AdamW, learning rate ${optim.learningRate}, weight decay ${optim.weightDecay}, warm-up ${optim.warmup}, seed ${optim.seed}`,
     ],
     ['document length in training', `${model.maxLength} tokens`],
-    ['query weights', `${idf.source}${idf.learnable ? ', learned' : ''}`],
+    ['query weights', `${basename(idf.source)}${idf.learnable ? ', learned' : ''}`],
     ...(engine.freezeLayers > 0 ? [['frozen', `embeddings and ${engine.freezeLayers} layers`]] : []),
     ...(evaluate && evaluation
       ? [
           [
-            `on ${evaluate.collection} (${evaluate.split})`,
+            evaluatedOn(evaluate),
             Object.entries(evaluation)
               .map(([name, value]) => `${name} ${value.toFixed(4)}`)
               .join(', '),
@@ -92,4 +95,9 @@ ${rows.map(([key, value]) => `| ${key} | ${value} |`).join('\n')}
 The method: Xinjie Shen, Zhichao Geng, Yang Yang. _Exploring ℓ0 Sparsification for Inference-free Sparse Retrievers._
 SIGIR 2025, https://doi.org/10.1145/3726302.3730192.
 `;
+}
+
+function evaluatedOn({ collection, split, maxQueries, maxDocuments }: NonNullable<TrainConfig['evaluate']>): string {
+  const part = maxQueries === null && maxDocuments === null ? '' : ', a part of it';
+  return `on ${basename(collection)} (${split}${part})`;
 }
