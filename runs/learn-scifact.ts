@@ -12,6 +12,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { curveTable } from './lib/curves.ts';
 import { writeTriples } from './lib/hard-negatives.ts';
 import { lzero } from './lib/lzero.ts';
 
@@ -55,7 +56,11 @@ const settings = [
   ...values.set,
 ].flatMap((setting) => ['--set', setting]);
 const run = made('run');
-if (!existsSync(join(run, 'model')))
+if (!existsSync(join(run, 'model'))) {
+  const start = performance.now();
   lzero('train', CONFIG, '-o', run, ...settings, ...(existsSync(join(run, 'run.json')) ? ['--resume'] : []));
+  console.log(`trained in ${((performance.now() - start) / 60_000).toFixed(1)} minutes, evaluations included`);
+}
+console.log(`training, and NFCorpus' dev split:\n${curveTable(run, ['info-nce', 'docLen', 'docsPerSecond'])}`);
 const systems = [made('start'), 'default', join(run, 'model')].flatMap((system) => ['--system', system]);
 console.log(lzero('eval', collection('scifact'), ...systems, '--run-dir', made('eval')));
