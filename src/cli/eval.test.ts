@@ -133,12 +133,7 @@ describe('lzero eval', () => {
   });
 
   it('shows the table also where a file cannot be written', async () => {
-    const { exitCode, stdout, stderr } = await lzero(
-      'eval',
-      tinyCollection(),
-      '--html',
-      scratch.path('no/such/report.html'),
-    );
+    const { exitCode, stdout, stderr } = await lzero('eval', tinyCollection(), '--html', scratch.folder);
     expect([exitCode, stdout, stderr]).toEqual([
       1,
       expect.stringContaining('bm25'),
@@ -225,6 +220,9 @@ describe('lzero eval', () => {
     [['--system', 'sum:0*bm25+0*default'], 2, 'all weights are 0'],
     [['--system', 'run:nowhere.trec'], 2, 'nowhere.trec does not exist'],
     [['--system', 'bm25', '--system', 'bm25'], 2, 'named twice'],
+    [[EMBEDDED_COLLECTION], 2, 'named twice'],
+    [['--html', join('no-such-folder', 'report.html')], 1, 'there is no folder no-such-folder'],
+    [['--per-query', join('no-such-folder', 'queries.csv')], 1, 'there is no folder no-such-folder'],
     [['--metric', 'ndgc@10'], 2, 'ndgc@10'],
     [['--split', 'dev'], 1, 'no judgements for split dev'],
   ])('refuses %j', async (argv, expected, words) => {

@@ -1,9 +1,9 @@
 /** `lzero eval`: several collections × several systems, measured as trec_eval and the paper do, compared and reported. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
-import { join, resolve, sep } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { Command, Option } from 'commander';
-import { InterruptedError, UsageError } from '../core/index.ts';
+import { InterruptedError, OutputError, UsageError } from '../core/index.ts';
 import {
   type Collection,
   type Document,
@@ -101,8 +101,9 @@ function addMetrics(text: string, before: readonly string[]): string[] {
 }
 
 async function evaluate(context: CliContext, names: readonly string[], given: EvalCommandOptions): Promise<void> {
-  const repeated = given.system.find((name, i) => given.system.indexOf(name) !== i);
-  if (repeated !== undefined) throw new UsageError(`the system ${repeated} is named twice`);
+  refuseRepeated('system', given.system);
+  refuseRepeated('collection', names);
+  for (const file of [given.html, given.perQuery]) if (file !== undefined) await requireFolderOf(file);
   for (const name of given.system) await checkSystem(name);
   const options = { ...given, metric: given.metric === TABLE_METRICS ? await usualMetrics(names) : given.metric };
   if (options.queryModel !== undefined && !options.system.some(takesQueryModel))
@@ -122,6 +123,17 @@ async function evaluate(context: CliContext, names: readonly string[], given: Ev
   } finally {
     if (scratch !== undefined) await rm(scratch, { recursive: true, force: true });
   }
+}
+
+function refuseRepeated(what: string, names: readonly string[]): void {
+  const repeated = names.find((name, i) => names.indexOf(name) !== i);
+  if (repeated !== undefined) throw new UsageError(`the ${what} ${repeated} is named twice`);
+}
+
+/** What is written last is checked first: measuring may take an hour. */
+async function requireFolderOf(file: string): Promise<void> {
+  if (await exists(dirname(file))) return;
+  throw new OutputError(`cannot write ${file}: there is no folder ${dirname(file)}`, { hint: 'create it first' });
 }
 
 async function measureAll(context: CliContext, names: readonly string[], how: Measuring) {

@@ -272,8 +272,11 @@ describe('lzero search refuses', () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(words)]);
   });
 
-  it('a folder that is not an index', async () => {
-    expect(await lzero('search', scratch.folder, 'words')).toMatchObject({
+  it.each([
+    ['folder', () => scratch.folder],
+    ['file', () => import.meta.filename],
+  ])('a %s that is not an index', async (_, path) => {
+    expect(await lzero('search', path(), 'words')).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('is not an index'),
     });

@@ -212,9 +212,9 @@ export function removeQuietly(path: string): void {
   }
 }
 
-/** Whether a failure says that a file is not there. */
+/** Whether a failure says that a file is not there, its folder perhaps being none. */
 export function isMissing(error: unknown): boolean {
-  return errorCode(error) === 'ENOENT';
+  return ['ENOENT', 'ENOTDIR'].includes(errorCode(error));
 }
 
 /** Bytes read at once where a file is only summed up. */
