@@ -64,6 +64,11 @@ export function takesQueryModel(name: string): boolean {
   return kind === 'index' || (kind === 'built' && name !== 'bm25');
 }
 
+/** Whether a name stands for answers that were recorded before. */
+export function isRecorded(name: string): boolean {
+  return readName(name).kind === 'run';
+}
+
 const KINDS = ['index', 'run', 'rrf', 'sum', 'siamese'] as const;
 
 type SystemName = { readonly kind: (typeof KINDS)[number] | 'built'; readonly rest: string };

@@ -154,6 +154,15 @@ describe('lzero eval', () => {
     expect(collections[0].rows[1]).not.toHaveProperty('flops');
   });
 
+  it('says how many judged queries a run file lacks', async () => {
+    const run = scratch.write('half.trec', 'q2 Q0 d2 1 3.5 mine\n');
+    const { stdout, stderr } = await lzero('eval', tinyCollection(), '--system', `run:${run}`);
+    expect([stdout, stderr]).toEqual([
+      expect.stringContaining('0.5000'),
+      expect.stringContaining('lacks 1 of 2 judged queries: they count as 0'),
+    ]);
+  });
+
   describe('with --run-dir', () => {
     const runs = () => scratch.path('runs');
     const argv = (collection: string) => ['eval', collection, '--run-dir', runs()];

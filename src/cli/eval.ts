@@ -38,7 +38,16 @@ import {
 import { exists, writeFileAtomically } from '../files/index.ts';
 import type { Precision } from '../model/index.ts';
 import type { CliContext } from './context.ts';
-import { checkSystem, closeAll, type OpenSystem, openSystem, SYSTEM_HELP, takesQueryModel } from './eval-systems.ts';
+import {
+  checkSystem,
+  closeAll,
+  isRecorded,
+  type OpenSystem,
+  openSystem,
+  SYSTEM_HELP,
+  takesQueryModel,
+} from './eval-systems.ts';
+import { formatCount } from './format.ts';
 import { addPrecisionOption } from './model-options.ts';
 import { packageVersion, withExamples } from './program.ts';
 import { QUERY_MODEL_HELP, type QueryModel, withQueryModel } from './query-model.ts';
@@ -235,7 +244,10 @@ async function measureSystems(
       dropIdenticalIds,
     }),
   }));
-  for (const { system, run } of runs) warnOfStranger(context, system, { run, collection });
+  for (const { system, run } of runs) {
+    warnOfStranger(context, system, { run, collection });
+    warnOfGaps(context, system, { run, collection });
+  }
   const texts = options.html === undefined ? undefined : await textsOf(collection, runs);
   const details: QueryDetail[] = [];
   if (texts) {
@@ -251,16 +263,26 @@ async function measureSystems(
   };
 }
 
+type Answered = { readonly run: Run; readonly collection: Collection };
+
 /** A run or an index of another collection has no judged document: its zeros say nothing. */
 function warnOfStranger(
   { logger }: CliContext,
   { name }: System,
-  { run, collection: { qrels, name: collection } }: { readonly run: Run; readonly collection: Collection },
+  { run, collection: { qrels, name: collection } }: Answered,
 ): void {
   const isJudged = (queryId: string): boolean =>
     run.get(queryId)?.some(({ id }) => qrels.get(queryId)?.has(id)) ?? false;
   if ([...qrels.keys()].some(isJudged)) return;
   logger.warn(`${name} finds no judged document of ${collection} for any query: is it of another collection?`);
+}
+
+/** A recorded run may be of fewer queries; the missing ones count, unlike in `lzero metrics`. */
+function warnOfGaps({ logger }: CliContext, { name }: System, { run, collection: { qrels } }: Answered): void {
+  if (!isRecorded(name)) return;
+  const missing = [...qrels.keys()].filter((id) => (run.get(id) ?? []).length === 0).length;
+  if (missing === 0) return;
+  logger.warn(`${name} lacks ${formatCount(missing)} of ${formatCount(qrels.size)} judged queries: they count as 0`);
 }
 
 type Asked = { readonly system: System; readonly k: number; readonly store: RunStore | undefined };
