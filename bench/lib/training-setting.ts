@@ -69,11 +69,6 @@ export function productFlops({ numLayers, hiddenSize, intermediateSize }: Encode
   return 2 * numTokens * numLayers * (dense + attention) * (numForward + 2);
 }
 
-/** Operations of a step's hidden states times the vocabulary. */
-export function vocabularyFlops({ hiddenSize, vocabSize }: { hiddenSize: number; vocabSize: number }): number {
-  return 2 * STEP_DOCUMENTS * STEP_TOKENS * hiddenSize * vocabSize;
-}
-
 /** Writes batches for us and for PyTorch. */
 export async function writeTrainingBatches(path: string, options: BatchOptions): Promise<string> {
   const { model, corpus, queries, numBatches, numTokens } = options;
