@@ -42,6 +42,14 @@ describe('InfoNCE', () => {
     expect(relativeError(negatives.dScores.data, expected)).toBeLessThan(1e-7);
   });
 
+  it('by hand: what is left out of the batch competes with nothing and gets no gradient', () => {
+    const leftOut = [new Set([2]), new Set([0, 1])];
+    const { loss, dScores } = infoNce(matrix(2, 4), { inBatchNegatives: true, leftOut });
+    expect(loss).toBeCloseTo((Math.log(3) + Math.log(2)) / 2, 12);
+    const expected = [(1 / 3 - 1) / 2, 1 / 6, 0, 1 / 6, 0, 0, -0.25, 0.25];
+    expect(relativeError(dScores.data, expected)).toBeLessThan(1e-7);
+  });
+
   it('of one query is the same with in-batch negatives and without', () => {
     const s = matrixFromRows([[1, 2, 3]]);
     for (const otherPositives of [true, false])

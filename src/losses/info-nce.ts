@@ -11,6 +11,8 @@ export type InfoNceOptions = {
   readonly inBatchNegatives?: boolean;
   /** Whether among those are the other queries' positives. Where queries are alike, they may answer this one too. */
   readonly otherPositives?: boolean;
+  /** For each query, columns that are no negatives of it, such as its positive once more. */
+  readonly leftOut?: readonly ReadonlySet<number>[] | undefined;
   /** τ */
   readonly temperature?: number;
 };
@@ -24,6 +26,8 @@ export type InfoNceOptions = {
  *     in-batch negatives        C_n = {(n,0)} ∪ {(m,g) : g ≥ 1}, s⁺ in column n·G of [Q, B]
  *     … with other positives    C_n = {(m,g)}, all
  *
+ * less the columns left out.
+ *
  * Van den Oord, Li, Vinyals, 2018, https://arxiv.org/abs/1807.03748. The first two are `InfoNCELoss` of
  * zhichao-aws/opensearch-sparse-model-tuning-sample (386e5fa1), the third is SparseMultipleNegativesRankingLoss of
  * sentence-transformers 6.2, all with τ = 1. `InBatchPairwiseNLL` of naver/splade (fdfc025f) is none of them: the other
@@ -33,7 +37,7 @@ export type InfoNceOptions = {
  */
 export function infoNce(
   scores: Matrix,
-  { inBatchNegatives = false, otherPositives = true, temperature = 1 }: InfoNceOptions = {},
+  { inBatchNegatives = false, otherPositives = true, leftOut = [], temperature = 1 }: InfoNceOptions = {},
 ): Ranking {
   checkNotEmpty(scores, 'the scores');
   const { rows: Q, cols } = scores;
@@ -44,7 +48,7 @@ export function infoNce(
   for (let n = 0; n < Q; n++) {
     const row = rowOf(scores, n); //                                 s_n, [G] or [B]
     const positive = inBatchNegatives ? n * G : 0; //                column of s_n⁺
-    const C = candidates(cols, { positive, G, otherPositives }); //  C_n, [|C_n|]
+    const C = candidates(cols, { positive, G, otherPositives }).filter((c) => !leftOut[n]?.has(c)); // C_n, [|C_n|]
     const s = C.map((c) => row[c]); //                               s_nc, [|C_n|]
     const logq = logSoftmax(s, temperature); //                      log q_n = log softmax(s/τ), [|C_n|]
     const gradients = rowOf(dScores, n); //                          ∂ℓ/∂s_nc = (q_nc − 1[c = ⁺])/(τ·Q), 0 outside C_n

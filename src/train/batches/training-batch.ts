@@ -9,3 +9,17 @@ export type TrainingBatch = {
   /** Teacher scores, [Q, G] */
   readonly teacher?: Matrix | undefined;
 };
+
+/**
+ * For each query, those documents of other queries that answer it as well, as far as the batch knows: the text of its
+ * positive once more, and the positives of the same query. A line gives several samples, and two may come together.
+ */
+export function otherAnswers({ queries, documents }: TrainingBatch, docsPerQuery: number): ReadonlySet<number>[] {
+  return queries.map((query, n) => {
+    const positive = documents[n * docsPerQuery];
+    const isAnswer = (b: number): boolean =>
+      documents[b] === positive || (b % docsPerQuery === 0 && queries[b / docsPerQuery] === query);
+    const isOther = (b: number): boolean => Math.floor(b / docsPerQuery) !== n;
+    return new Set(Array.from(documents.keys()).filter((b) => isOther(b) && isAnswer(b)));
+  });
+}
