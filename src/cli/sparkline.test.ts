@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sparkline } from './sparkline.ts';
+import { Curve, sparkline } from './sparkline.ts';
 
 describe('sparkline', () => {
   it('draws the least number lowest and the largest highest', () => {
@@ -13,5 +13,17 @@ describe('sparkline', () => {
   it('is as wide as there are numbers, flat where all are equal, empty for none', () => {
     expect(sparkline([2, 2, 2], 10)).toBe('▁▁▁');
     expect(sparkline([], 10)).toBe('');
+  });
+});
+
+describe('Curve', () => {
+  it('keeps the shape of a series of any length: each point stands for as many numbers', () => {
+    const curve = new Curve(8);
+    for (let i = 0; i < 1024; i++) curve.add(i);
+    const { points } = curve;
+    expect(points.length).toBeGreaterThanOrEqual(4);
+    expect(points.length).toBeLessThan(8);
+    const steps = points.slice(1).map((value, i) => value - points[i]);
+    expect(new Set(steps)).toEqual(new Set([steps[0]]));
   });
 });

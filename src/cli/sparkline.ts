@@ -1,4 +1,4 @@
-/** A series of numbers as a row of small bars. */
+/** Series of numbers: kept in little memory, and drawn as a row of small bars. */
 
 const BARS = '▁▂▃▄▅▆▇█';
 
@@ -18,4 +18,33 @@ function inGroups(values: readonly number[], numGroups: number): number[] {
     const group = values.slice(begin, end);
     return group.reduce((sum, value) => sum + value, 0) / group.length;
   });
+}
+
+/** A series that may become long: points are means of as many numbers each, ever more of them. */
+export class Curve {
+  readonly #maxPoints: number;
+  #points: number[] = [];
+  /** Numbers of a point. */
+  #stride = 1;
+  #pending = { sum: 0, count: 0 };
+
+  constructor(maxPoints: number) {
+    this.#maxPoints = maxPoints;
+  }
+
+  /** The points so far; the last few numbers may be missing. */
+  get points(): readonly number[] {
+    return this.#points;
+  }
+
+  /** Takes one number in. */
+  add(value: number): void {
+    this.#pending = { sum: this.#pending.sum + value, count: this.#pending.count + 1 };
+    if (this.#pending.count < this.#stride) return;
+    this.#points.push(this.#pending.sum / this.#stride);
+    this.#pending = { sum: 0, count: 0 };
+    if (this.#points.length < this.#maxPoints) return;
+    this.#points = inGroups(this.#points, this.#maxPoints >> 1);
+    this.#stride *= 2;
+  }
 }

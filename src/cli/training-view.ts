@@ -7,7 +7,7 @@ import { RateMeter } from '../core/index.ts';
 import type { Metrics, TrainEvent } from '../train/index.ts';
 import type { CliContext } from './context.ts';
 import { formatCount, formatDuration, formatRate } from './format.ts';
-import { sparkline } from './sparkline.ts';
+import { Curve, sparkline } from './sparkline.ts';
 
 const REDRAW_MS = 200;
 const PLAIN_LINE_MS = 10_000;
@@ -19,7 +19,7 @@ const MAX_POINTS = 512;
 export class TrainingView {
   readonly #context: CliContext;
   #meter = new RateMeter();
-  readonly #curves = new Map<string, number[]>();
+  readonly #curves = new Map<string, Curve>();
   #work: Progress | undefined;
   #workLabel = '';
   #steps = 0;
@@ -103,21 +103,16 @@ export class TrainingView {
   }
 
   #addPoint(name: string, value: number): void {
-    const curve = this.#curves.get(name) ?? [];
-    curve.push(value);
-    if (curve.length > MAX_POINTS)
-      this.#curves.set(
-        name,
-        Array.from({ length: curve.length >> 1 }, (_, i) => (curve[2 * i] + curve[2 * i + 1]) / 2),
-      );
-    else this.#curves.set(name, curve);
+    const curve = this.#curves.get(name) ?? new Curve(MAX_POINTS);
+    curve.add(value);
+    this.#curves.set(name, curve);
   }
 
   #lines(step: number, metrics: Metrics): string[] {
     const left = this.#meter.secondsLeft(this.#steps);
     const eta = left === undefined ? '' : `  ETA ${formatDuration(left)}`;
     const curve = (name: string): string =>
-      this.#context.terminal.isInteractive ? ` ${sparkline(this.#curves.get(name) ?? [], SPARK_WIDTH)}` : '';
+      this.#context.terminal.isInteractive ? ` ${sparkline(this.#curves.get(name)?.points ?? [], SPARK_WIDTH)}` : '';
     const named = Object.entries(metrics).filter(([name]) => !SHOWN_ELSEWHERE.has(name));
     return [
       `step ${formatCount(step)}/${formatCount(this.#steps)}  ${formatRate(metrics.docsPerSecond).replace('/', ' docs/')}${eta}`,
