@@ -4,7 +4,7 @@ import type { Value } from '../value.ts';
 import { cast, multiply } from './arithmetic.ts';
 import { elementwise, sum } from './broadcasting.ts';
 import type { Application, Rule, Rules } from './rule.ts';
-import { once } from './rule.ts';
+import { GradientError, once } from './rule.ts';
 import { shapeOf, unsqueeze } from './shapes.ts';
 
 /** What can be made of the values along an axis. */
@@ -25,7 +25,9 @@ function reduction(dx: (at: Unreduced) => Value): Rule {
 }
 
 function unreduced({ g, inputs: [x, axes], output, dy }: Application): Unreduced {
-  const [axis] = g.intsOf(axes);
+  const [axis, ...more] = g.intsOf(axes);
+  if (more.length > 0 || output.shape.length !== x.shape.length - 1)
+    throw new GradientError('reductions have a gradient over one axis that disappears');
   return { g, x, y: once(() => unsqueeze(g, output, [axis])), dy: unsqueeze(g, dy, [axis]), axis };
 }
 
