@@ -62,6 +62,21 @@ describe('lzero train', () => {
       (yaml: string) => yaml.replace('warmup: 2', 'warmup: 20'),
       /bad\.yaml:6:\d+: .*20 steps of 20/,
     ],
+    [
+      'a mask with L1, which has none',
+      (yaml: string) => yaml.replace('ramp: 8', 'ramp: 8, regulariser: l1'),
+      /bad\.yaml:5:\d+: .*l1 has none/,
+    ],
+    [
+      'other positives left out of no batch',
+      (yaml: string) => yaml.replace('loss: kl', 'loss: info-nce, otherPositives: false'),
+      /bad\.yaml:3:\d+: .*there are none to leave out/,
+    ],
+    [
+      'patience that no evaluation can exhaust',
+      (yaml: string) => yaml.replace('ramp: 8', 'ramp: 20').replace('every: 8', 'every: 8, patience: 1'),
+      /bad\.yaml:7:\d+: .*no evaluation counts/,
+    ],
   ])('%s is named with its line, before anything is done', async (_, change, message) => {
     const bad = join(folder, 'bad.yaml');
     writeFileSync(bad, change(text));

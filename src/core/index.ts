@@ -34,7 +34,7 @@ export { nearest } from './nearest.ts';
 export type { Progress } from './progress.ts';
 export { RateMeter, silentProgress } from './progress.ts';
 export { printable, quoted, shownJson } from './quoted.ts';
-export { Random } from './random.ts';
+export { derivedSeed, Random } from './random.ts';
 export type { SparseVector } from './sparse-vector.ts';
 export { byWeight, dot, sparseVector } from './sparse-vector.ts';
 export type { ThreadFailure } from './thread-failure.ts';

@@ -69,3 +69,8 @@ export class Random {
 function rotateLeft(x: number, by: number): number {
   return ((x << by) | (x >>> (32 - by))) >>> 0;
 }
+
+/** A seed of its own for each number; whoever needs several series takes one seed derived from another. */
+export function derivedSeed(seed: number, number: number): number {
+  return new Random(seed ^ Math.imul(number + 1, 0x9e3779b9)).uint32();
+}

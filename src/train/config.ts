@@ -73,33 +73,51 @@ const rankTermSchema = z
     inBatchNegatives: z.boolean().default(false).describe('info-nce: documents of the other queries are negatives'),
     otherPositives: z.boolean().default(true).describe('info-nce: also the positives of the other queries'),
   })
-  .superRefine(({ loss, inBatchNegatives, temperature }, context) => {
+  .superRefine(({ loss, inBatchNegatives, otherPositives, temperature }, context) => {
+    if (!otherPositives && !inBatchNegatives)
+      context.addIssue({
+        code: 'custom',
+        path: ['otherPositives'],
+        message: 'without in-batch negatives there are none to leave out',
+      });
     if (inBatchNegatives && loss !== 'info-nce')
       context.addIssue({ code: 'custom', path: ['inBatchNegatives'], message: `${loss} has none: use info-nce` });
     if (temperature !== 1 && loss === 'margin-mse')
       context.addIssue({ code: 'custom', path: ['temperature'], message: 'margin-mse has none' });
   });
 
-const sparsitySchema = z.strictObject({
-  regulariser: z.enum(['flops', 'l1']).default('flops').describe('what makes documents sparse'),
-  lambda: z.number().min(0).describe('λ_d, weight of the regulariser'),
-  ramp: z.int().min(0).default(10_000).describe('T_λ, steps in which λ grows to its full value'),
-  rampShape: z.enum(['quadratic', 'linear', 'none']).default('quadratic').describe('how λ grows'),
-  threshold: z
-    .int()
-    .min(0)
-    .nullable()
-    .default(null)
-    .describe('t, documents with at most t terms are left in peace; null for no mask'),
-  grouping: z
-    .enum(['by-position', 'none'])
-    .default('by-position')
-    .describe('documents of a query apart, or all together'),
-  flopsOn: z
-    .enum(['same', ...ACTIVATIONS])
-    .default('same')
-    .describe('activation that the regulariser sees'),
-});
+const sparsitySchema = z
+  .strictObject({
+    regulariser: z.enum(['flops', 'l1']).default('flops').describe('what makes documents sparse'),
+    lambda: z.number().min(0).describe('λ_d, weight of the regulariser'),
+    ramp: z.int().min(0).default(10_000).describe('T_λ, steps in which λ grows to its full value'),
+    rampShape: z.enum(['quadratic', 'linear', 'none']).default('quadratic').describe('how λ grows'),
+    threshold: z
+      .int()
+      .min(0)
+      .nullable()
+      .default(null)
+      .describe('t, documents with at most t terms are left in peace; null for no mask'),
+    grouping: z
+      .enum(['by-position', 'none'])
+      .default('by-position')
+      .describe('documents of a query apart, or all together'),
+    flopsOn: z
+      .enum(['same', ...ACTIVATIONS])
+      .default('same')
+      .describe('activation that the regulariser sees'),
+  })
+  .superRefine(({ regulariser, threshold, grouping }, context) => {
+    if (regulariser === 'flops') return;
+    const message = `${regulariser} has none: use flops`;
+    if (threshold !== null) context.addIssue({ code: 'custom', path: ['threshold'], message });
+    if (grouping === 'none') context.addIssue({ code: 'custom', path: ['grouping'], message });
+  });
+
+/** Steps until λ has its full value. */
+export function rampSteps({ lambda, ramp, rampShape }: SparsityConfig): number {
+  return lambda === 0 || rampShape === 'none' ? 0 : ramp;
+}
 
 const idfSchema = z
   .strictObject({
@@ -210,13 +228,21 @@ export const trainConfigSchema = z
     engine: engineSchema.prefault({}),
     output: outputSchema.prefault({}),
   })
-  .superRefine(({ model, sparsity, data, rank, optim }, context) => {
+  .superRefine(({ model, sparsity, data, rank, optim, evaluate }, context) => {
     const problem = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
     if (sparsity.flopsOn === model.activation)
       problem(['sparsity', 'flopsOn'], `${sparsity.flopsOn} is the model's own activation: write same`);
     const losses = Array.isArray(rank) ? rank : [rank];
     const isSingle = data.docsPerQuery === 1;
-    for (const { loss, inBatchNegatives } of losses) {
+    const numRampSteps = rampSteps(sparsity);
+    if (evaluate?.patience != null && numRampSteps >= optim.steps)
+      problem(
+        ['evaluate', 'patience'],
+        `no evaluation counts before λ has its full value, after ${numRampSteps} of ${optim.steps} steps`,
+      );
+    for (const { loss, inBatchNegatives, otherPositives } of losses) {
+      if (isSingle && inBatchNegatives && !otherPositives)
+        problem(['data', 'docsPerQuery'], '1 leaves the other positives alone to compare with: expected 2 or more');
       if (isSingle && !inBatchNegatives)
         problem(
           ['data', 'docsPerQuery'],

@@ -71,6 +71,22 @@ describe('the objective', () => {
     expect(alone.sparsity).toBe(result.sparsity);
   });
 
+  it('gives two terms of one loss a name each', () => {
+    const rank = [{ loss: 'kl' }, { loss: 'kl', temperature: 5 }];
+    const [one, five] = rank.map((term) => objective(z, BATCH, settings({ rank: term })).rank.kl);
+    expect(one).not.toBe(five);
+    expect(objective(z, BATCH, settings({ rank })).rank).toEqual({ kl: one, 'kl-2': five });
+  });
+
+  it('leaves other answers of a query out of its negatives in the batch', () => {
+    const rank = { loss: 'info-nce', inBatchNegatives: true };
+    const otherAnswers = [new Set([2]), new Set<number>()];
+    const [all, fewer] = [BATCH, { ...BATCH, otherAnswers }].map(
+      (batch) => objective(z, batch, settings({ rank })).loss,
+    );
+    expect(fewer).toBeLessThan(all);
+  });
+
   it('counts: terms of a document, documents without any, and those that the mask leaves in peace', () => {
     const logits = matrixFromRows([
       [1, 2, 3],

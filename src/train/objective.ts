@@ -37,6 +37,8 @@ export type ObjectiveBatch = BatchShape & {
   readonly queries: readonly QueryTerms[];
   /** Teacher scores, [Q, G] */
   readonly teacher?: Matrix | undefined;
+  /** For each query, documents of others that answer it, too: no negatives of it. */
+  readonly otherAnswers?: readonly ReadonlySet<number>[] | undefined;
   /** Optimiser steps done, from 0. */
   readonly step: number;
   /** Whether the weights of query terms are learned. */
@@ -80,7 +82,7 @@ export function objective(
     const { loss, dScores } = rankLoss(term, w, batch);
     for (let i = 0; i < dScores.data.length; i++) dScores.data[i] *= term.weight;
     addScoreGradients({ queries: batch.queries, w, dScores }, { dW, dQueryWeights });
-    return { name: term.loss, loss, part: term.weight * loss };
+    return { loss, part: term.weight * loss };
   });
   const dZ = matrix(z.rows, z.cols); //                               ∂L/∂z, [B, V]
   addActivationGradient(z.data, activation, { dW: dW.data, dZ: dZ.data });
@@ -88,7 +90,7 @@ export function objective(
   const rankSum = losses.reduce((sum, { part }) => sum + part, 0);
   return {
     loss: rankSum + regulariser.lambda * regulariser.loss,
-    rank: Object.fromEntries(losses.map(({ name, loss }) => [name, loss])),
+    rank: Object.fromEntries(losses.map(({ loss }, i) => [termName(rank, i), loss])),
     sparsity: regulariser.loss,
     lambda: regulariser.lambda,
     ...lengths(w, sparsity.threshold),
@@ -97,7 +99,13 @@ export function objective(
   };
 }
 
-function rankLoss(term: RankTerm, w: Matrix, { queries, teacher }: ObjectiveBatch): Ranking {
+/** What a term is logged as: its loss, and a number where an earlier one has the same. */
+function termName(rank: readonly RankTerm[], i: number): string {
+  const numBefore = rank.slice(0, i).filter(({ loss }) => loss === rank[i].loss).length;
+  return numBefore === 0 ? rank[i].loss : `${rank[i].loss}-${numBefore + 1}`;
+}
+
+function rankLoss(term: RankTerm, w: Matrix, { queries, teacher, otherAnswers }: ObjectiveBatch): Ranking {
   const { loss, temperature, inBatchNegatives, otherPositives } = term;
   const s = scores(queries, w, inBatchNegatives ? 'batch' : 'own'); // [Q, G] or [Q, B]
   switch (loss) {
@@ -106,7 +114,12 @@ function rankLoss(term: RankTerm, w: Matrix, { queries, teacher }: ObjectiveBatc
     case 'margin-mse':
       return marginMse(s, teacher);
     case 'info-nce':
-      return infoNce(s, { inBatchNegatives, otherPositives, temperature });
+      return infoNce(s, {
+        inBatchNegatives,
+        otherPositives,
+        temperature,
+        leftOut: inBatchNegatives ? otherAnswers : undefined,
+      });
     default:
       return loss satisfies never;
   }

@@ -30,18 +30,19 @@ const kind = fc
   .record({
     activation: fc.constantFrom(...ACTIVATIONS),
     loss: fc.constantFrom('kl', 'margin-mse', 'info-nce'),
-    regulariser: fc.constantFrom('flops', 'l1'),
-    grouping: fc.constantFrom('by-position', 'none'),
-    threshold: fc.constantFrom(null, 0, 2),
+    regulariser: fc.oneof(
+      fc.constant({ regulariser: 'l1' }),
+      fc.record({ grouping: fc.constantFrom('by-position', 'none'), threshold: fc.constantFrom(null, 0, 2) }),
+    ),
     decoupled: fc.boolean(),
   })
-  .map(({ activation, loss, decoupled, ...sparsity }): Objective => {
+  .map(({ activation, loss, decoupled, regulariser }): Objective => {
     const flopsOn = decoupled ? (activation === 'relu' ? 'l0' : 'relu') : 'same';
     const config = trainConfigSchema.parse({
       model: { base: 'none', activation },
       data: { train: 'none', format: 'scored' },
       rank: { loss, inBatchNegatives: loss === 'info-nce' },
-      sparsity: { lambda: 0.3, ramp: 10, flopsOn, ...sparsity },
+      sparsity: { lambda: 0.3, ramp: 10, flopsOn, ...regulariser },
     });
     return { activation: config.model.activation, rank: [config.rank].flat(), sparsity: config.sparsity };
   });

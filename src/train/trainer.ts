@@ -4,11 +4,11 @@
  */
 import { availableParallelism } from 'node:os';
 import type { Logger } from '../core/index.ts';
-import { assert, Random } from '../core/index.ts';
+import { assert, derivedSeed } from '../core/index.ts';
 import type { Matrix, QueryTerms } from '../losses/index.ts';
 import type { Checkpoint } from '../model/index.ts';
 import type { Tokenizer } from '../text/index.ts';
-import type { TrainingBatch } from './batches/training-batch.ts';
+import { otherAnswers, type TrainingBatch } from './batches/training-batch.ts';
 import type { TrainConfig } from './config.ts';
 import { IDF_PARAMETER } from './network/parameter-specs.ts';
 import type { Parameters } from './network/parameters.ts';
@@ -48,6 +48,9 @@ export type TrainerStart = {
 
 /** What a step does. */
 export type StepPart = NetworkPart | 'tokens' | 'objective' | 'optimiser';
+
+/** Keeps the seeds of dropout apart from those of batches, which count sources and passes from 0. */
+const DROPOUT = 0x64726f70;
 
 /** Steps over one network. Close it when done. */
 export class Trainer {
@@ -128,7 +131,7 @@ export class Trainer {
 
   /** A number that the run's seed and the step decide. */
   #dropoutSeed(step: number): number {
-    return new Random(this.#config.optim.seed ^ Math.imul(step + 1, 0x9e3779b9)).uint32();
+    return derivedSeed(derivedSeed(this.#config.optim.seed, DROPOUT), step);
   }
 
   /** Special tokens, and rows that only fill the vocabulary up to a round size, weigh nothing and learn nothing. */
@@ -141,12 +144,19 @@ export class Trainer {
     }
   }
 
-  #objective(z: Matrix, { queries, teacher }: TrainingBatch, step: number): ObjectiveResult {
+  #objective(z: Matrix, batch: TrainingBatch, step: number): ObjectiveResult {
     const { model, rank, sparsity, idf, data } = this.#config;
-    const shape = { numQueries: queries.length, docsPerQuery: data.docsPerQuery };
-    const terms = queries.map((text) => this.#queryTerms(text));
-    const batch = { ...shape, queries: terms, teacher, step, learnsQueries: idf.learnable };
-    return sparseObjective(z, batch, { activation: model.activation, rank: [rank].flat(), sparsity });
+    const { docsPerQuery } = data;
+    const asked = {
+      numQueries: batch.queries.length,
+      docsPerQuery,
+      queries: batch.queries.map((text) => this.#queryTerms(text)),
+      teacher: batch.teacher,
+      otherAnswers: otherAnswers(batch, docsPerQuery),
+      step,
+      learnsQueries: idf.learnable,
+    };
+    return sparseObjective(z, asked, { activation: model.activation, rank: [rank].flat(), sparsity });
   }
 
   /** q_j = relu(idf_j) of each token once; those that a learned table has brought to 0 stay, with weight 0. */

@@ -1,7 +1,7 @@
 /** `lzero train` killed for real, at moments all over its run, and gone on with: the numbers of a run that was never killed. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -67,6 +67,34 @@ describe.skipIf(process.platform === 'win32')('lzero train', () => {
       expect(metricsOf(killed)).toEqual(metricsOf(whole));
       const weights = [killed, whole].map((run) => readFileSync(join(run, 'model/model.safetensors')));
       expect(weights[0].equals(weights[1])).toBe(true);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'with frozen layers, learned query weights and half a checkpoint or model on disk: the same',
+    async () => {
+      const set = ['--set', 'engine.freezeLayers=1', '--set', 'idf.learnable=true'];
+      const [whole, killed] = [join(folder, 'whole2.run'), join(folder, 'killed2.run')];
+      expect(await trained(whole, set)).toMatchObject({ exitCode: 0 });
+      const isHalf = (path: string, pattern: RegExp): boolean =>
+        existsSync(path) && readdirSync(path).some((name) => pattern.test(name));
+      const moments = [
+        () => isHalf(join(killed, 'checkpoints'), /\.tmp$/),
+        () => isHalf(killed, /^\.best\./),
+        () => isHalf(join(killed, 'scratch'), /^\.model\./),
+      ];
+      for (const when of moments) {
+        const resume = existsSync(join(killed, 'run.json')) ? ['--resume'] : [];
+        await trained(killed, [...set, ...resume], 'SIGKILL', when); // a short moment: it may be missed
+        if (existsSync(join(killed, 'model'))) break;
+      }
+      if (!existsSync(join(killed, 'model')))
+        expect(await trained(killed, [...set, '--resume'])).toMatchObject({ exitCode: 0 });
+      expect(metricsOf(killed)).toEqual(metricsOf(whole));
+      const weights = [killed, whole].map((run) => readFileSync(join(run, 'model/model.safetensors')));
+      expect(weights[0].equals(weights[1])).toBe(true);
+      expect(existsSync(join(killed, 'frozen.cache'))).toBe(false);
     },
     TIMEOUT_MS,
   );

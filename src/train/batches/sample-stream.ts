@@ -2,7 +2,7 @@
  * Samples without end: of one source, pass after pass, each in its own order; and of several sources, mixed by weight. The
  * n-th sample is a function of files, seed and n, so that a stream can begin anywhere.
  */
-import { InputError, InterruptedError, Random } from '../../core/index.ts';
+import { derivedSeed, InputError, InterruptedError, Random } from '../../core/index.ts';
 import { BadLine, readBytes, readLines } from '../../data/index.ts';
 import type { Sample, SampleShape } from './example.ts';
 import { misfitOf, numSamples, sampleAt } from './example.ts';
@@ -113,9 +113,4 @@ function changed(place: string): InputError {
   return new InputError(`${place} is not what it was when the run began`, {
     hint: 'leave training data alone during a run; begin a new run with the new data',
   });
-}
-
-/** A seed of its own for each number. */
-function derivedSeed(seed: number, number: number): number {
-  return new Random(seed ^ Math.imul(number + 1, 0x9e3779b9)).uint32();
 }

@@ -292,7 +292,7 @@ describe('identity', () => {
   it('is equal for equal files and another one after a change of lines or texts', async () => {
     const collection = beir();
     const train = file([{ query: '1', docs: ['a', 'b'] }]);
-    const identity = async () => (await open({ train, format: 'scored', collection })).identity();
+    const identity = async () => (await open({ train, format: 'scored', collection })).identity;
     const first = await identity();
     expect(await identity()).toEqual(first);
     appendFileSync(join(collection, 'corpus.jsonl'), '\n{"_id":"d","text":"d"}\n');

@@ -110,7 +110,7 @@ export class TrainingData {
   }
 
   /** What tells this data from what it becomes when somebody changes a file: names, sizes and times, as of opening. */
-  async identity(): Promise<JobIdentity> {
+  get identity(): JobIdentity {
     return this.#identity;
   }
 

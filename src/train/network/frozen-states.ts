@@ -6,8 +6,11 @@
  * have the same bits.
  */
 import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Logger } from '../../core/index.ts';
 import { silentLogger } from '../../core/index.ts';
+import { freeBytes } from '../../files/index.ts';
 import type { ComputeOptions, Device, GraphBuilder, Tensor } from '../../graph/index.ts';
 import { DirectSession, findEngine, toOnnx } from '../../graph/index.ts';
 import type { BertConfig } from '../../model/index.ts';
@@ -104,10 +107,13 @@ export class FrozenStates {
     const wasFull = cache.isFull;
     if (cache.append(ids, states) || wasFull) return;
     this.#logger.warn(
-      `${cache.path} is full with ${cache.numDocs} documents in ${cache.sizeBytes} bytes: frozen layers run again for others, which only takes time; engine.frozenCacheBytes makes it larger`,
+      `${cache.path} is full with ${cache.numDocs} documents in ${cache.sizeBytes} bytes: frozen layers run again for others, which only takes time; engine.frozenCacheBytes or more free disk makes it larger`,
     );
   }
 }
+
+/** Of the free disk the cache may take so much: checkpoints and models need room, too. */
+const SHARE_OF_DISK = 0.5;
 
 /** The cache of this network, if there is to be one. */
 async function openCache(
@@ -116,10 +122,12 @@ async function openCache(
 ): Promise<StateCache | undefined> {
   if (cachePath === undefined) return undefined;
   const { hiddenSize } = network.config;
+  const { size: sizeBytes } = await stat(cachePath).catch(() => ({ size: 0 }));
+  const roomBytes = sizeBytes + SHARE_OF_DISK * (await freeBytes(dirname(cachePath)));
   return StateCache.open(cachePath, {
     identity: await identityOf(network, device),
     hiddenSize,
-    maxBytes: maxCacheBytes,
+    maxBytes: Math.min(maxCacheBytes, roomBytes),
   });
 }
 

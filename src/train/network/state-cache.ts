@@ -17,7 +17,7 @@
  */
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, readvSync, writeSync } from 'node:fs';
-import { crc32, OutputError, ResumeError } from '../../core/index.ts';
+import { crc32, errorCode, OutputError, ResumeError } from '../../core/index.ts';
 import type { Lock } from '../../files/index.ts';
 import { acquireLock } from '../../files/index.ts';
 import type { TokenIds } from './micro-batches.ts';
@@ -114,7 +114,13 @@ export class StateCache {
       this.#isFull = true;
       return false;
     }
-    this.#write(Buffer.concat([recordHeader(key, ids.length, crc32(body)), body]), position);
+    try {
+      this.#write(Buffer.concat([recordHeader(key, ids.length, crc32(body)), body]), position);
+    } catch (error) {
+      if (!(error instanceof OutputError) || !isOutOfSpace(error.cause)) throw error;
+      this.#isFull = true; // what is torn is written over, or cut off when the file is opened again
+      return false;
+    }
     this.#index.set(key, position);
     this.#end = end;
     return true;
@@ -170,6 +176,10 @@ export class StateCache {
       throw OutputError.writing(this.path, cause);
     }
   }
+}
+
+function isOutOfSpace(cause: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(errorCode(cause));
 }
 
 /** For reading and writing at any place; made where it is not there. */

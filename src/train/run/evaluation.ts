@@ -2,6 +2,7 @@
  * How good the model is now: the model as it would be written, an index of the development collection, its metrics and
  * costs. The same parts that a user of the finished model has, so that nothing can differ.
  */
+import { createHash } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError, InterruptedError } from '../../core/index.ts';
@@ -47,6 +48,16 @@ export class Evaluator {
   private constructor(collection: Collection, documents: readonly Document[]) {
     this.#collection = collection;
     this.#documents = documents;
+  }
+
+  /** sha256 over all texts and judgements. */
+  get identity(): string {
+    const { queries, qrels } = this.#collection;
+    const hash = createHash('sha256').update(
+      JSON.stringify([queries, Array.from(qrels, ([id, own]) => [id, [...own]])]),
+    );
+    for (const document of this.#documents) hash.update(JSON.stringify(document));
+    return hash.digest('hex');
   }
 
   /** Documents that are encoded at each evaluation. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { tinyConfig } from '../../../test/train/tiny-training.ts';
 import { matrixFromRows } from '../../losses/index.ts';
 import type { StepReport } from '../trainer.ts';
-import { checkFirstBatch, checkLengths, logitStatistics, StepGuard } from './guards.ts';
+import { checkFirstBatch, checkLengths, checkStep, logitStatistics } from './guards.ts';
 
 const config = (...set: string[]) =>
   tinyConfig(
@@ -55,25 +55,38 @@ describe('the first batch', () => {
   });
 });
 
+/** Alarms of steps one after the other, by how many of their four documents are empty. */
+function alarmsOf(numsEmpty: readonly number[], settings = config()) {
+  let numDead = 0;
+  return numsEmpty.map((numEmpty, step) => {
+    const checked = checkStep(report({ numEmpty, step }), numDead, settings);
+    numDead = checked.numDead;
+    return checked.alarm;
+  });
+}
+
 describe('steps', () => {
-  it('whose documents are all empty, three times in a row, are dead; a better one in between starts over', () => {
-    const guard = new StepGuard(config());
-    const alarms = [4, 4, 3, 4, 4, 4].map((numEmpty, step) => guard.check(report({ numEmpty, step })));
-    expect(alarms.map((alarm) => alarm !== undefined)).toEqual([false, false, false, false, false, true]);
+  it('whose documents are all empty, three times in a row, are dead, once; a better one in between starts over', () => {
+    const alarms = alarmsOf([4, 4, 3, 4, 4, 4, 4, 0, 4, 4, 4]);
+    expect(alarms.flatMap((alarm, step) => (alarm ? [step] : []))).toEqual([5, 10]);
     expect(alarms[5]?.hint).toContain('lower sparsity.lambda (0.4)');
     expect(alarms[5]?.hint).toContain('sparsity.threshold: 200');
   });
 
   it('without a ramp name the ramp as the cause', () => {
-    const guard = new StepGuard(config('sparsity.rampShape=none'));
-    const [, , alarm] = [0, 1, 2].map((step) => guard.check(report({ numEmpty: 4, step })));
-    expect(alarm?.hint).toContain('λ is 0.4 from the first step on');
+    expect(alarmsOf([4, 4, 4], config('sparsity.rampShape=none'))[2]?.hint).toContain(
+      'λ is 0.4 from the first step on',
+    );
+  });
+
+  it('under L1 advise no mask, which it does not have', () => {
+    expect(alarmsOf([4, 4, 4], config('sparsity.regulariser=l1'))[2]?.hint).not.toContain('threshold');
   });
 
   it.each([{ loss: Number.NaN }, { gradientNorm: Number.POSITIVE_INFINITY }])(
     'that are not finite (%o) end it',
     (bad) => {
-      expect(new StepGuard(config()).check(report(bad))).toMatchObject({
+      expect(checkStep(report(bad), 0, config()).alarm).toMatchObject({
         isFatal: true,
         hint: expect.stringContaining('learningRate'),
       });

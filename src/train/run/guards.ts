@@ -8,10 +8,13 @@ import { rowOf } from '../../losses/index.ts';
 import type { TrainConfig } from '../config.ts';
 import type { StepReport } from '../trainer.ts';
 
+/** Code of the error below. */
+export const COLLAPSE = 'COLLAPSE';
+
 /** Training has collapsed, or cannot begin. */
 export class CollapseError extends LzeroError {
-  constructor(message: string, hint: string) {
-    super('COLLAPSE', message, { hint });
+  constructor(message: string, hint: string, cause?: unknown) {
+    super(COLLAPSE, message, { hint, cause });
   }
 }
 
@@ -92,30 +95,21 @@ const DEAD_STEPS = 3;
 /** Evaluations in a row with fewer than one term a document before that counts as a collapse. */
 const COLLAPSED_EVALUATIONS = 2;
 
-/** Watches the steps of a run. */
-export class StepGuard {
-  readonly #config: TrainConfig;
-  #numDead = 0;
-
-  constructor(config: TrainConfig) {
-    this.#config = config;
+/** What a step says, if it is bad, and how many steps in a row have had only empty documents; told once in a row. */
+export function checkStep(
+  { loss, gradientNorm, numEmpty, numDocs, step }: StepReport,
+  numDeadBefore: number,
+  config: TrainConfig,
+): { readonly numDead: number; readonly alarm: Alarm | undefined } {
+  const numDead = numEmpty === numDocs ? numDeadBefore + 1 : 0;
+  if (!Number.isFinite(loss) || !Number.isFinite(gradientNorm)) {
+    const message = `step ${step + 1}: ${Number.isFinite(loss) ? 'the gradient' : 'the loss'} is not a finite number`;
+    const hint = 'lower optim.learningRate, lengthen optim.warmup, or set optim.clip: 1';
+    return { numDead, alarm: { message, hint, isFatal: true } };
   }
-
-  /** What a step says, if it is bad. */
-  check({ loss, gradientNorm, numEmpty, numDocs, step }: StepReport): Alarm | undefined {
-    if (!Number.isFinite(loss) || !Number.isFinite(gradientNorm))
-      return {
-        message: `step ${step + 1}: ${Number.isFinite(loss) ? 'the gradient' : 'the loss'} is not a finite number`,
-        hint: 'lower optim.learningRate, lengthen optim.warmup, or set optim.clip: 1',
-        isFatal: true,
-      };
-    this.#numDead = numEmpty === numDocs ? this.#numDead + 1 : 0;
-    if (this.#numDead < DEAD_STEPS) return undefined;
-    return {
-      message: `step ${step + 1}: all documents of ${DEAD_STEPS} steps have lost all their terms; every ReLU is dead, so nothing is learned any more`,
-      hint: tooSparse(this.#config),
-    };
-  }
+  if (numDead !== DEAD_STEPS) return { numDead, alarm: undefined };
+  const message = `step ${step + 1}: all documents of ${DEAD_STEPS} steps have lost all their terms; every ReLU is dead, so nothing is learned any more`;
+  return { numDead, alarm: { message, hint: tooSparse(config) } };
 }
 
 /** What evaluations say: documents with less than one term, two times in a row. */
@@ -128,10 +122,11 @@ export function checkLengths(numCollapsed: number, docLen: number, config: Train
 }
 
 /** The likely cause of documents without terms, by the settings of the regulariser. */
-function tooSparse({ sparsity: { lambda, ramp, rampShape, threshold } }: TrainConfig): string {
+function tooSparse({ sparsity: { regulariser, lambda, ramp, rampShape, threshold } }: TrainConfig): string {
   const sudden = rampShape === 'none' || ramp === 0;
   if (sudden)
     return `λ is ${lambda} from the first step on: let it grow (sparsity.ramp, sparsity.rampShape: quadratic)`;
-  const mask = threshold === null ? ', or leave short documents in peace (sparsity.threshold: 200)' : '';
+  const canMask = regulariser === 'flops' && threshold === null;
+  const mask = canMask ? ', or leave short documents in peace (sparsity.threshold: 200)' : '';
   return `λ is too strong: lower sparsity.lambda (${lambda}), lengthen sparsity.ramp (${ramp})${mask}`;
 }

@@ -6,10 +6,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert, InterruptedError } from '../../core/index.ts';
 import type { TrainingBatch } from '../batches/training-batch.ts';
-import type { TrainConfig } from '../config.ts';
+import { rampSteps, type TrainConfig } from '../config.ts';
 import { BEST_BY, type Evaluation } from './evaluation.ts';
 import type { Metrics, TrainListener, TrainOutcome } from './events.ts';
-import { type Alarm, CollapseError, checkFirstBatch, checkLengths, logitStatistics, StepGuard } from './guards.ts';
+import { type Alarm, CollapseError, checkFirstBatch, checkLengths, checkStep, logitStatistics } from './guards.ts';
 import { MetricsMeter, metricsOf } from './metrics-meter.ts';
 import type { Prepared } from './prepare.ts';
 import { progressOf } from './prepare.ts';
@@ -36,25 +36,28 @@ export type LoopParts = {
 /** One run. */
 export class TrainingLoop {
   readonly #parts: LoopParts;
-  readonly #guard: StepGuard;
   #state: RunState = FIRST_STATE;
   #meter = new MetricsMeter(FIRST_STATE.pending);
-  /** The step of the newest checkpoint. */
-  #savedStep = 0;
+  /** Whether the newest checkpoint holds the state; that of a run that has not begun needs none. */
+  #isSaved = true;
   /** Since the last line: documents and the milliseconds that their steps took. */
   #pace = { numDocs: 0, numTokens: 0, ms: 0 };
 
   constructor(parts: LoopParts) {
     this.#parts = parts;
-    this.#guard = new StepGuard(parts.config);
   }
 
   /** Goes on where the folder's newest checkpoint is, to the end. */
   async run(): Promise<TrainOutcome> {
     const { config, folder, prepared, listener } = this.#parts;
-    await this.#restore();
-    await this.#requireRoom();
-    if (this.#state.step === 0) await this.#checkFirstBatch();
+    const isBegun = await this.#restore();
+    try {
+      await this.#requireRoom();
+      if (this.#state.step === 0) await this.#checkFirstBatch();
+    } catch (error) {
+      if (!isBegun && !(error instanceof InterruptedError)) await folder.abandon();
+      throw error;
+    }
     listener({ kind: 'begin', step: this.#state.step, steps: config.optim.steps });
     const batches = prepared.data.batches(this.#state.step);
     try {
@@ -65,7 +68,8 @@ export class TrainingLoop {
     return await this.#finish(folder);
   }
 
-  async #restore(): Promise<void> {
+  /** False where there is no checkpoint. */
+  async #restore(): Promise<boolean> {
     const { folder, prepared, listener } = this.#parts;
     const path = await folder.lastCheckpoint();
     if (path !== undefined) {
@@ -77,8 +81,9 @@ export class TrainingLoop {
       });
     }
     this.#meter = new MetricsMeter(this.#state.pending);
-    this.#savedStep = this.#state.step;
-    await folder.cutMetrics(path === undefined ? -1 : this.#state.step);
+    const { step, last } = this.#state;
+    await folder.cutMetrics(path === undefined ? -1 : step, last?.step ?? -1);
+    return path !== undefined;
   }
 
   /** Two checkpoints while one replaces the other, and models: best, the one that replaces it, and the finished one. */
@@ -93,13 +98,16 @@ export class TrainingLoop {
 
   async #checkFirstBatch(): Promise<void> {
     const { prepared, listener, gate } = this.#parts;
-    const first = await prepared.data.batches(0).next();
+    const batches = prepared.data.batches(0);
+    const first = await batches.next().finally(() => batches.return(undefined));
     if (first.done) return;
     const statistics = logitStatistics(await gate(() => prepared.trainer.logits(first.value)));
     const { mean, spread, activeTerms } = statistics;
     const message = `first batch: logits ${mean.toFixed(2)} ± ${spread.toFixed(2)}, ${activeTerms.toFixed(0)} active terms a document`;
     listener({ kind: 'note', level: 'info', message });
-    await this.#raise(checkFirstBatch(statistics));
+    const alarm = checkFirstBatch(statistics);
+    if (alarm) await this.#logAlarm(0, alarm);
+    this.#raise(alarm);
   }
 
   async #goOn(batches: AsyncGenerator<TrainingBatch>): Promise<void> {
@@ -116,7 +124,7 @@ export class TrainingLoop {
       }
     } catch (error) {
       if (!(error instanceof InterruptedError)) throw error;
-      if (this.#savedStep !== this.#state.step) await this.#save();
+      if (!this.#isSaved) await this.#save();
       throw new InterruptedError(`stopped after step ${this.#state.step.toLocaleString('en')}, which is saved`, {
         hint: 'go on with --resume',
       });
@@ -130,11 +138,14 @@ export class TrainingLoop {
     this.#pace.ms += clock() - began;
     this.#pace.numDocs += report.numDocs;
     this.#pace.numTokens += report.numTokens;
-    await this.#raise(this.#guard.check(report));
+    const step = this.#state.step + 1;
+    const { numDead, alarm } = checkStep(report, this.#state.numDead, config);
+    if (alarm) await this.#logAlarm(step, alarm);
+    this.#raise(alarm);
     const metrics = metricsOf(report, config.sparsity.regulariser);
     this.#meter.add(metrics);
-    this.#state = { ...this.#state, step: this.#state.step + 1 };
-    const { step } = this.#state;
+    this.#state = { ...this.#state, step, numDead };
+    this.#isSaved = false;
     listener({ kind: 'step', step, metrics: { ...metrics, ...this.#speed() } });
     if (step % config.output.logEvery === 0 || step === config.optim.steps) await this.#logLine(step);
   }
@@ -163,7 +174,7 @@ export class TrainingLoop {
     await this.#write(candidate);
     const values = await this.#measure(candidate);
     const isBest = this.#countsAsBest() && (this.#state.best?.values[BEST_BY] ?? -1) < values[BEST_BY];
-    if (isBest) await this.#write(folder.best, values);
+    if (isBest && config.evaluate?.keep === 'best') await this.#write(folder.best, values);
     const numCollapsed = values.docLen < 1 ? this.#state.numCollapsed + 1 : 0;
     this.#state = {
       ...this.#state,
@@ -172,9 +183,11 @@ export class TrainingLoop {
       numSinceBest: isBest || !this.#countsAsBest() ? 0 : this.#state.numSinceBest + 1,
       numCollapsed,
     };
-    await folder.log({ step, evaluation: values });
+    this.#isSaved = false;
+    const alarm = checkLengths(numCollapsed, values.docLen, config);
+    await folder.log({ step, evaluation: values, ...(alarm && { alarm: alarm.message }) });
     listener({ kind: 'evaluation', step, values, isBest });
-    await this.#raise(checkLengths(numCollapsed, values.docLen, config));
+    this.#raise(alarm);
   }
 
   async #write(path: string, evaluation?: Metrics): Promise<void> {
@@ -200,7 +213,7 @@ export class TrainingLoop {
   /** Until λ has its full value documents are longer than they will be, and better than they can stay. */
   #countsAsBest(): boolean {
     const { sparsity, optim } = this.#parts.config;
-    const rampEnd = sparsity.rampShape === 'none' ? 0 : sparsity.ramp;
+    const rampEnd = rampSteps(sparsity);
     return this.#state.step > 0 && (this.#state.step >= rampEnd || this.#state.step >= optim.steps);
   }
 
@@ -212,7 +225,7 @@ export class TrainingLoop {
   #isCheckpointDue(): boolean {
     const { output, optim } = this.#parts.config;
     const { step } = this.#state;
-    return step !== this.#savedStep && (step % output.checkpointEvery === 0 || step === optim.steps);
+    return !this.#isSaved && step > 0 && (step % output.checkpointEvery === 0 || step === optim.steps);
   }
 
   async #save(): Promise<void> {
@@ -223,17 +236,20 @@ export class TrainingLoop {
       pending: this.#meter.pending,
     });
     await folder.dropOldCheckpoints(config.output.keepCheckpoints);
-    this.#savedStep = step;
+    this.#isSaved = true;
     listener({ kind: 'checkpoint', step });
   }
 
   /** Says what is wrong, and ends the run unless told otherwise; numbers that are not finite cannot be gone on with. */
-  async #raise(alarm: Alarm | undefined): Promise<void> {
+  #raise(alarm: Alarm | undefined): void {
     if (!alarm) return;
-    const { config, folder, listener } = this.#parts;
-    await folder.log({ step: this.#state.step, alarm: alarm.message });
+    const { config, listener } = this.#parts;
     if (config.output.onCollapse === 'stop' || alarm.isFatal) throw new CollapseError(alarm.message, alarm.hint);
     listener({ kind: 'note', level: 'warn', message: `${alarm.message} (${alarm.hint})` });
+  }
+
+  async #logAlarm(step: number, { message }: Alarm): Promise<void> {
+    await this.#parts.folder.log({ step, alarm: message });
   }
 
   async #finish(folder: RunFolder): Promise<TrainOutcome> {

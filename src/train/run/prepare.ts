@@ -2,6 +2,7 @@
  * Everything a run needs, opened and checked before its first step: base model, data, query weights, network, development
  * collection. Whatever is wrong is named here, not after an hour.
  */
+import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { ConfigError, describeIssues, type Logger, type Progress } from '../../core/index.ts';
 import type { ModelFolder } from '../../model/index.ts';
@@ -25,6 +26,8 @@ export type Prepared = {
   readonly trainer: Trainer;
   readonly evaluator: Evaluator | undefined;
   readonly threads: number;
+  /** Identities of what decides the numbers, beside base model and data. */
+  readonly facts: { readonly idf: string; readonly evaluate: string | undefined };
   close(): Promise<void>;
 };
 
@@ -66,7 +69,11 @@ export async function prepare(config: TrainConfig, frozenCache: string, options:
       await trainer.close();
       await checkpoint.close();
     };
-    return { base, checkpoint, data, trainer, evaluator, threads, close };
+    const facts = {
+      idf: sha256(new Uint8Array(idf.buffer, idf.byteOffset, idf.byteLength)),
+      evaluate: evaluator?.identity,
+    };
+    return { base, checkpoint, data, trainer, evaluator, threads, facts, close };
   } catch (error) {
     await checkpoint.close();
     throw error;
@@ -129,11 +136,18 @@ async function queryWeights(
   const counter = new IdfCounter(base.tokenizer);
   const progress = progressOf(listener);
   progress.start({ label: 'counting terms', unit: 'documents' });
-  let numDone = 0;
+  const seen = new Set<string>(); // a hard negative stands in many lines, and is one document
   for await (const text of data.documents()) {
+    const key = createHash('sha256').update(text).digest('base64').slice(0, 16);
+    if (seen.has(key)) continue;
+    seen.add(key);
     counter.add(text);
-    progress.update(++numDone);
+    progress.update(seen.size);
   }
   progress.stop();
   return counter.table().values;
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }

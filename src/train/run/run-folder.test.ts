@@ -12,7 +12,7 @@ data: { train: x, format: scored }
 rank: { loss: kl }
 sparsity: { lambda: 0.4 }
 optim: { warmup: 0 }`);
-const facts = { base: 'sha', data: { files: [{ name: 'x', sizeBytes: 3 }] } };
+const facts = { base: 'sha', data: { files: [{ name: 'x', sizeBytes: 3 }] }, idf: 'one', evaluate: undefined };
 
 let folder: string;
 beforeEach(() => {
@@ -35,20 +35,57 @@ describe('RunFolder', () => {
       RunFolder.open(folder, { ...config, ...changes }, { ...others, resume: true });
     await expect(again({}, { ...facts, base: 'other' })).rejects.toThrow('another base model');
     await expect(again({}, { ...facts, data: { files: [] } })).rejects.toThrow('another training data');
+    await expect(again({}, { ...facts, idf: 'two' })).rejects.toThrow('another table of query weights');
+    await expect(again({ evaluate: { collection: 'dev' } })).rejects.toThrow('another evaluation');
     await expect(again({ optim: { ...config.optim, seed: 7 } })).rejects.toThrow('another section "optim"');
     (await again({ output: { ...config.output, checkpointEvery: 7 } })).close();
+  });
+
+  it('notices a section that is gone', async () => {
+    const evaluate = { collection: 'dev', every: 5 };
+    (await RunFolder.open(folder, { ...config, evaluate } as typeof config, facts)).close();
+    await expect(RunFolder.open(folder, config, { ...facts, resume: true })).rejects.toThrow('another evaluation');
   });
 
   it('drops lines behind the step it goes on from, and one that a kill has torn', async () => {
     const run = await RunFolder.open(folder, config, facts);
     for (const step of [5, 10, 15]) await run.log({ step, loss: step });
     appendFileSync(join(folder, 'metrics.jsonl'), '{"step":20,"lo');
-    await run.cutMetrics(10);
+    await run.cutMetrics(10, -1);
     await run.log({ step: 11 });
     expect(readFileSync(join(folder, 'metrics.jsonl'), 'utf8')).toBe(
       '{"step":5,"loss":5}\n{"step":10,"loss":10}\n{"step":11}\n',
     );
     run.close();
+  });
+
+  it('drops an evaluation that the checkpoint does not know: it is made again', async () => {
+    const run = await RunFolder.open(folder, config, facts);
+    for (const line of [
+      { step: 5, evaluation: {} },
+      { step: 10, loss: 1 },
+      { step: 10, evaluation: {} },
+    ])
+      await run.log(line);
+    await run.cutMetrics(10, 5);
+    expect(readFileSync(join(folder, 'metrics.jsonl'), 'utf8')).toBe(
+      '{"step":5,"evaluation":{}}\n{"step":10,"loss":1}\n',
+    );
+    run.close();
+  });
+
+  it('takes what a kill has left for no checkpoint, and deletes it when it goes on', async () => {
+    const run = await RunFolder.open(folder, config, facts);
+    const left = [
+      `${run.checkpoint(5)}.123.0.tmp`,
+      join(folder, '.best.9.partial'),
+      join(folder, '.best.9.partial.old'),
+    ];
+    for (const path of left) writeFileSync(path, '');
+    expect(await run.lastCheckpoint()).toBeUndefined();
+    run.close();
+    (await RunFolder.open(folder, config, { ...facts, resume: true })).close();
+    expect(left.filter((path) => existsSync(path))).toEqual([]);
   });
 
   it('finds the newest checkpoint by its number, and keeps as many as wanted', async () => {

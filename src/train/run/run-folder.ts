@@ -5,6 +5,7 @@
  *     config.yaml      the configuration, defaults filled in          run.json     what it was run from and on
  *     metrics.jsonl    a line a logged step or evaluation              checkpoints/ step-N.safetensors, the newest few
  *     best/            the model of the best evaluation                model/       the finished model
+ *     scratch/         of an evaluation                                frozen.cache outputs of frozen layers
  */
 import { appendFile, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
@@ -20,6 +21,10 @@ export type RunFacts = {
   readonly base: string;
   /** Identity of the training data. */
   readonly data: unknown;
+  /** Identity of the query weights that it begins with. */
+  readonly idf: string;
+  /** Identity of the development collection; undefined where there is none. */
+  readonly evaluate: string | undefined;
 };
 
 /** How a folder is opened. */
@@ -51,8 +56,10 @@ export class RunFolder {
     try {
       const folder = new RunFolder(path, lock);
       await requireFolder(path, { resume });
-      if (resume) await folder.#checkSame(config, facts);
-      else await folder.#begin(config, { ...facts, provenance });
+      if (resume) {
+        await folder.#checkSame(config, facts);
+        await folder.#sweep();
+      } else await folder.#begin(config, { ...facts, provenance });
       return folder;
     } catch (error) {
       lock.release();
@@ -95,8 +102,23 @@ export class RunFolder {
     await rename(this.best, this.model);
   }
 
-  /** Deletes what was made in between. */
+  /** Deletes what was made in between, the cache included. */
   async dropScratch(): Promise<void> {
+    await rm(this.scratch, { recursive: true, force: true });
+    await rm(this.#file(FROZEN_CACHE), { force: true });
+  }
+
+  /** The run never began: lets another one begin here. */
+  async abandon(): Promise<void> {
+    await rm(this.#file('run.json'), { force: true });
+  }
+
+  /** Deletes what a kill has left half written: a checkpoint or a model each. All of it is made again. */
+  async #sweep(): Promise<void> {
+    for (const name of await readdir(this.#file('checkpoints')))
+      if (name.endsWith('.tmp')) await rm(this.#file('checkpoints', name), { force: true });
+    for (const name of await readdir(this.path))
+      if (/^\.(?:best|model)\./.test(name)) await rm(this.#file(name), { recursive: true, force: true });
     await rm(this.scratch, { recursive: true, force: true });
   }
 
@@ -119,7 +141,8 @@ export class RunFolder {
 
   async #checkpointSteps(): Promise<number[]> {
     const names = await readdir(this.#file('checkpoints'));
-    return names.flatMap((name) => Number(CHECKPOINT_NAME.exec(name)?.[1] ?? [])).sort((a, b) => a - b);
+    const steps = names.flatMap((name) => CHECKPOINT_NAME.exec(name)?.slice(1) ?? []);
+    return steps.map(Number).sort((a, b) => a - b);
   }
 
   /** Adds a line to metrics.jsonl. */
@@ -129,12 +152,17 @@ export class RunFolder {
     });
   }
 
-  /** Drops lines that a run has written after the checkpoint that it goes on from, and one that a kill has torn. */
-  async cutMetrics(step: number): Promise<void> {
+  /**
+   * Drops lines that a run has written after the checkpoint that it goes on from, and one that a kill has torn.
+   *
+   * @param step of the checkpoint
+   * @param evaluatedStep of the newest evaluation that the checkpoint knows; a later one will be made again
+   */
+  async cutMetrics(step: number, evaluatedStep: number): Promise<void> {
     const text = (await readIfExists(this.#file('metrics.jsonl'))) ?? '';
     const kept = text.split('\n').filter((line) => {
       const parsed = parsedLine(line);
-      return parsed !== undefined && typeof parsed.step === 'number' && parsed.step <= step;
+      return typeof parsed?.step === 'number' && parsed.step <= ('evaluation' in parsed ? evaluatedStep : step);
     });
     await writeFileAtomically(this.#file('metrics.jsonl'), kept.map((line) => `${line}\n`).join(''));
   }
@@ -170,8 +198,9 @@ export class RunFolder {
   async #checkSame(config: TrainConfig, facts: RunFacts): Promise<void> {
     const before = parsedLine(await readFile(this.#file('run.json'), 'utf8')) ?? {};
     const now: JsonObject = JSON.parse(JSON.stringify({ ...facts, config }));
-    const changed = ['base', 'data', ...Object.keys(config).filter((section) => section !== 'output')].filter(
-      (name) => !isDeepStrictEqual(part(before, name), part(now, name)),
+    const sections = [before.config, now.config].flatMap((of) => (isJsonObject(of) ? Object.keys(of) : []));
+    const changed = [...new Set(['base', ...sections])].filter(
+      (name) => name !== 'output' && !isDeepStrictEqual(part(before, name), part(now, name)),
     );
     if (changed.length === 0) return;
     throw new ResumeError(`${this.path} was begun with another ${changed.map(called).join(', ')}`, {
@@ -194,16 +223,20 @@ export async function requireFolder(path: string, { resume = false }: Pick<RunFo
     throw new ResumeError(`${path} has no run to go on with`, { hint: 'leave out --resume to begin one' });
 }
 
-/** A fact, or a section of the configuration. */
+/** A section of the configuration, and the fact that goes with it. */
 function part(run: JsonObject, name: string): unknown {
-  if (name === 'base') return run.base;
-  if (name === 'data') return [run.data, isJsonObject(run.config) ? run.config.data : undefined];
-  return isJsonObject(run.config) ? run.config[name] : undefined;
+  return [run[name], isJsonObject(run.config) ? run.config[name] : undefined];
 }
 
+const FACT_NAMES: Readonly<Record<string, string>> = {
+  base: 'base model',
+  data: 'training data',
+  idf: 'table of query weights',
+  evaluate: 'evaluation',
+} satisfies Record<keyof RunFacts, string>;
+
 function called(name: string): string {
-  if (name === 'base') return 'base model';
-  return name === 'data' ? 'training data' : `section "${name}" of the configuration`;
+  return FACT_NAMES[name] ?? `section "${name}" of the configuration`;
 }
 
 function parsedLine(line: string): JsonObject | undefined {

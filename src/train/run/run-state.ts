@@ -28,6 +28,8 @@ const stateSchema = z.strictObject({
   numSinceBest: z.int().min(0),
   /** Evaluations in a row that found documents without terms. */
   numCollapsed: z.int().min(0),
+  /** Steps in a row whose documents were all empty. */
+  numDead: z.int().min(0),
 });
 
 /** What a run has got to, beside its parameters. */
@@ -41,6 +43,7 @@ export const FIRST_STATE: RunState = {
   last: null,
   numSinceBest: 0,
   numCollapsed: 0,
+  numDead: 0,
 };
 
 /** Bytes that a checkpoint takes, without its header. */

@@ -7,6 +7,7 @@ import { assert, errorFrom, LzeroError, messageOf, type ThreadFailure } from '..
 import type { NativeGate } from '../../graph/index.ts';
 import { createGate, guardExit, unguardExit } from '../../graph/index.ts';
 import type { TrainEvent, TrainListener, TrainOutcome } from './events.ts';
+import { COLLAPSE, CollapseError } from './guards.ts';
 import type { RunRequest } from './training-run.ts';
 
 /** How to train. */
@@ -62,7 +63,7 @@ function outcomeOf(worker: Worker, onEvent: TrainListener): Promise<TrainOutcome
         case 'done':
           return resolve(message.outcome);
         case 'failure':
-          return reject(errorFrom(message));
+          return reject(errorOf(message));
         default:
           return assert(false, `the training thread sent ${JSON.stringify(message satisfies never)}`);
       }
@@ -72,6 +73,11 @@ function outcomeOf(worker: Worker, onEvent: TrainListener): Promise<TrainOutcome
     worker.on('error', (cause) => failed(`failed: ${messageOf(cause)}`, cause));
     worker.on('exit', () => failed('has ended'));
   });
+}
+
+function errorOf(failure: ThreadFailure): LzeroError {
+  const error = errorFrom(failure);
+  return error.code === COLLAPSE ? new CollapseError(error.message, error.hint ?? '', error.cause) : error;
 }
 
 const MEMORY_HINT = 'where memory ran out: lower engine.microBatchTokens or model.maxLength, or freeze layers';

@@ -1,7 +1,7 @@
 /** The model as it stands after some steps, as a model folder with a card that tells how it came about. */
 import { basename } from 'node:path';
 import { writeTrainedModel } from '../../model/index.ts';
-import type { TrainConfig } from '../config.ts';
+import { rampSteps, type TrainConfig } from '../config.ts';
 import { IDF_PARAMETER } from '../network/parameter-specs.ts';
 import type { Metrics } from './events.ts';
 import type { Prepared } from './prepare.ts';
@@ -52,6 +52,8 @@ export function describeTraining(
   const { rank, sparsity, optim, engine, model, idf, evaluate } = config;
   const losses = [rank].flat().map(({ loss, weight }) => (weight === 1 ? loss : `${weight}·${loss}`));
   const mask = sparsity.threshold === null ? 'no mask' : `ℓ0 mask above ${sparsity.threshold} terms`;
+  const numRampSteps = rampSteps(sparsity);
+  const ramp = numRampSteps === 0 ? '' : ` after ${numRampSteps} steps`;
   const rows = [
     [
       'steps',
@@ -66,7 +68,7 @@ export function describeTraining(
     ['ranking loss', losses.join(' + ')],
     [
       'sparsity',
-      `${sparsity.regulariser}, λ ${sparsity.lambda} after ${sparsity.ramp} steps, ${mask}, on ${sparsity.flopsOn === 'same' ? model.activation : sparsity.flopsOn}`,
+      `${sparsity.regulariser}, λ ${sparsity.lambda}${ramp}, ${mask}, on ${sparsity.flopsOn === 'same' ? model.activation : sparsity.flopsOn}`,
     ],
     [
       'optimiser',
