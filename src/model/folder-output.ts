@@ -2,6 +2,7 @@
  * Folders that are written whole or not at all: filled under a temporary name, forced to disk, and only then given
  * their name. A folder that is no model's is never replaced. Knows nothing of what goes into the folder.
  */
+import { randomUUID } from 'node:crypto';
 import { chmod, copyFile, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf, OutputError } from '../core/index.ts';
@@ -24,9 +25,11 @@ export async function makeFolder<T>(
   const path = resolve(output);
   await refuseInputAsOutput(path, inputs);
   await refuseExisting(path, force);
-  const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.partial`);
+  // A name that nothing has: what a killed run has left must not get into the model. mkdtemp's folders are closed to others.
+  const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}.partial`);
   try {
-    await mkdir(temporary, { recursive: true });
+    await mkdir(dirname(path), { recursive: true });
+    await mkdir(temporary);
     const made = await fill(temporary);
     await putInPlace(temporary, path);
     return made;
