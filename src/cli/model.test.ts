@@ -123,6 +123,17 @@ describe('lzero model import', () => {
       });
   });
 
+  it('refuses to replace a model that holds its source, and leaves both', async () => {
+    const inner = join(output, 'source');
+    await model('import', goldenFolder('tied'), '-o', output, '--idf', 'none');
+    await model('import', goldenFolder('tied'), '-o', inner, '--idf', 'none');
+    expect(await model('import', inner, '-o', output, '--force')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('holds the input'),
+    });
+    expect(existsSync(join(inner, 'lzero.json'))).toBe(true);
+  });
+
   it('reports the calibration lines that --skip-bad leaves out', async () => {
     const corpus = writeCorpus(12);
     appendFileSync(corpus, '{"_id":\n');

@@ -61,6 +61,18 @@ describe('refuseInputAsOutput', () => {
     for (const name of ['other', 'new']) await refuseInputAsOutput(join(folder, name), [input]);
     await refuseInputAsOutput(input, []);
   });
+
+  it.skipIf(process.platform === 'win32')('refuses a folder that holds the input, and allows one inside', async () => {
+    const [outer, input] = [join(folder, 'outer'), join(folder, 'outer', 'a', 'in')];
+    mkdirSync(input, { recursive: true });
+    mkdirSync(join(folder, 'outer-2'));
+    symlinkSync(outer, join(folder, 'link'));
+    for (const name of ['outer', 'link', 'outer/a', 'outer/a/..'])
+      for (const named of [input, join(folder, 'link/a/in')])
+        await expect(refuseInputAsOutput(`${folder}/${name}`, [named])).rejects.toThrow(/holds the input/);
+    for (const name of ['outer-2', 'outer/b', 'outer/a/in/made', 'outer/a/in-2'])
+      await refuseInputAsOutput(join(folder, name), [input]);
+  });
 });
 
 describe('readIfExists', () => {

@@ -3,8 +3,8 @@
  * power fails. Knows nothing of what the files hold.
  */
 import { existsSync, mkdirSync } from 'node:fs';
-import { access, type FileHandle, open, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { access, type FileHandle, open, readFile, realpath, rename, rm, stat, statfs } from 'node:fs/promises';
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { errorCode, LzeroError, OutputError, UsageError } from '../core/index.ts';
 
 /** Whether there is something at `path` that we can see. */
@@ -48,9 +48,22 @@ async function isSame(a: string, b: string): Promise<boolean> {
   return x !== undefined && y !== undefined && x.dev === y.dev && x.ino === y.ino;
 }
 
-/** Refuses an output that is one of the inputs: it would cost the user what they have, and no option may ask for that. */
+/** Whether something lies in a folder, at any depth, by whatever links. */
+async function isInside(path: string, folder: string): Promise<boolean> {
+  const [inner, outer] = await Promise.all([path, folder].map((one) => realpath(one).catch(() => undefined)));
+  if (inner === undefined || outer === undefined) return false;
+  const way = relative(outer, inner);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way); // of another drive on Windows
+}
+
+/**
+ * Refuses an output that is one of the inputs, or a folder that holds one: it would cost the user what they have, and no
+ * option may ask for that. An output inside of an input is the caller's to allow.
+ */
 export async function refuseInputAsOutput(output: string, inputs: readonly string[]): Promise<void> {
   for (const input of inputs) {
+    if (await isInside(input, output))
+      throw new UsageError(`${output} holds the input ${input}`, { hint: 'give the output another place' });
     if (!(await isSame(output, input))) continue;
     const other = output === input ? '' : `, by the name ${input}`;
     throw new UsageError(`${output} is the input itself${other}`, { hint: 'give the output another name' });
