@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -14,6 +14,17 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const convert = (...argv: string[]) =>
   runCommands([modelCommand], ['model', 'convert', goldenFolder('tied'), '--idf', 'none', ...argv]);
+
+describe.each([['convert', '--to', 'onnx'], ['convert', '--to', 'lzero'], ['import'], ['quantize']])(
+  'lzero model %s',
+  (command, ...options) => {
+    it(`${options.join(' ')} that is interrupted ends with exit code 130 and leaves nothing`, async () => {
+      const argv = ['model', command, goldenFolder('tied'), '--idf', 'none', '-o', join(folder, 'made'), ...options];
+      const { exitCode, stdout } = await runCommands([modelCommand], argv, { signal: AbortSignal.abort() });
+      expect([exitCode, stdout, readdirSync(folder)]).toEqual([130, '', []]);
+    });
+  },
+);
 
 describe('lzero model convert', () => {
   it('writes the layout and says so on stdout, one object with --json', async () => {

@@ -67,7 +67,8 @@ function droppables(text: string): Droppable[] {
 async function convert(context: CliContext, source: string, options: ConvertCommandOptions): Promise<void> {
   const { output, to, drop, backend, precision, force } = options;
   const common = { ...checkpointOptions(options), source, output, to };
-  const report = await convertModel({ ...common, drop, backend, precision, force });
+  const { signal } = context;
+  const report = await convertModel({ ...common, drop, backend, precision, force, signal });
   if (context.options.json) {
     await context.stdout.writeJson({ output, ...report });
     return;

@@ -29,6 +29,7 @@ async function quantize(context: CliContext, source: string, options: QuantizeCo
     source,
     output,
     force,
+    signal: context.signal,
   });
   if (context.options.json) {
     await context.stdout.writeJson({ output, sourceBytes, sizeBytes, settings });

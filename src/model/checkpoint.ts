@@ -3,7 +3,7 @@
  * those of BertForMaskedLM; checkpoints that spell them in another way are read under the same names (tensor-names.ts).
  */
 import { basename, join } from 'node:path';
-import { CheckpointError, printable } from '../core/index.ts';
+import { CheckpointError, InterruptedError, printable } from '../core/index.ts';
 import type { BertConfig } from './bert-config.ts';
 import { parseBertConfig } from './bert-config.ts';
 import { readStoredCodes, scaleName } from './int8/stored-codes.ts';
@@ -38,23 +38,35 @@ export class Checkpoint {
   readonly #file: TensorFile;
   /** BertForMaskedLM's names → names in the file. */
   readonly #namesInFile: ReadonlyMap<string, string>;
+  readonly #signal: AbortSignal | undefined;
 
-  /** Opens a folder and checks that every tensor the encoder and its head need is there, in its shape. */
-  static async open(folder: string): Promise<Checkpoint> {
+  /**
+   * Opens a folder and checks that every tensor the encoder and its head need is there, in its shape. `signal` stops
+   * whoever reads tensor after tensor with `InterruptedError`.
+   */
+  static async open(
+    folder: string,
+    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<Checkpoint> {
     const config = await readConfig(folder);
     const file = await openTensorFile(folder);
     try {
-      return new Checkpoint(folder, config, file);
+      return new Checkpoint(folder, config, { file, signal });
     } catch (error) {
       await file.close();
       throw error;
     }
   }
 
-  private constructor(folder: string, config: BertConfig, file: TensorFile) {
+  private constructor(
+    folder: string,
+    config: BertConfig,
+    { file, signal }: { readonly file: TensorFile; readonly signal: AbortSignal | undefined },
+  ) {
     this.folder = folder;
     this.config = config;
     this.#file = file;
+    this.#signal = signal;
     this.#namesInFile = namesInFile(file.tensors.keys(), file.path);
     this.head = this.#has(TIED.bias) ? 'tied' : this.#hasMlmHead() ? 'mlm' : 'none';
     for (const [name, shape] of expectedTensors(config, this.head)) this.#check(name, shape);
@@ -115,6 +127,7 @@ export class Checkpoint {
 
   /** A tensor's values, those of a quantised model from its codes. NaN and Inf are refused. `memory`: see TensorFile. */
   async read(name: string, memory?: ReusedMemory): Promise<Float32Array<ArrayBuffer>> {
+    if (this.#signal?.aborted) throw new InterruptedError();
     if (this.#isZero(name)) return new Float32Array(this.config.vocabSize);
     const stored = this.#namesInFile.get(name) ?? name;
     if (this.entry(name).dtype !== 'I8') return await this.#file.readFloat32(stored, memory);

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { golden, goldenFolder } from '../../test/golden/model/fixtures.ts';
+import { firesAt } from '../../test/lib/abort.ts';
 import { compareVectors, writeTiedHeadModel } from '../../test/lib/convert-models.ts';
-import { ConfigError, OutputError } from '../core/index.ts';
+import { ConfigError, InterruptedError, OutputError } from '../core/index.ts';
 import { type ConvertOptions, convertModel } from './convert.ts';
 import { EMBEDDED_MODEL } from './embedded-model.ts';
 import { loadModel } from './model.ts';
@@ -220,5 +221,33 @@ describe('the folder that is made', () => {
     const other = join(scratch, 'photos');
     mkdirSync(other);
     await expect(again(other, true)).rejects.toThrow('not a model folder');
+  });
+
+  it.each(LAYOUTS)('as %s is not made where the caller stops: before, between tensors, or at the end', async (to) => {
+    const parent = join(scratch, `stopped-${to}`);
+    const precision = to === 'lzero' ? 'int8' : 'fp32'; // else the file of weights is copied as a whole
+    const stopped = (signal: AbortSignal) =>
+      convertModel({ source: goldenFolder('tied'), idf, output: join(parent, 'made'), to, precision, signal });
+    mkdirSync(parent);
+    const never = firesAt(Number.POSITIVE_INFINITY);
+    await stopped(never.signal);
+    rmSync(join(parent, 'made'), { recursive: true });
+    expect(never.numAsked()).toBeGreaterThan(20); // the golden model has more tensors than that
+    for (const n of [1, 2, 9, never.numAsked()]) {
+      const { signal, numAsked } = firesAt(n);
+      await expect(stopped(signal)).rejects.toThrow(InterruptedError);
+      expect(numAsked()).toBe(n);
+      expect(readdirSync(parent)).toEqual([]);
+    }
+  });
+
+  it('stays as it was where the caller stops what would replace it', async () => {
+    const folder = await convert({ to: 'onnx' });
+    const before = readdirSync(folder);
+    const { signal } = firesAt(9);
+    await expect(convert({ to: 'sentence-transformers', output: folder, force: true, signal })).rejects.toThrow(
+      InterruptedError,
+    );
+    expect(readdirSync(folder)).toEqual(before);
   });
 });

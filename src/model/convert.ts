@@ -42,6 +42,8 @@ export type ConvertOptions = CheckpointOptions & {
   readonly drop?: readonly Droppable[] | undefined;
   /** Replace a model folder that is there. */
   readonly force?: boolean | undefined;
+  /** Stops the work with `InterruptedError`; nothing is made then. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 /** What was made. */
@@ -79,7 +81,7 @@ function noBackend(to: TargetLayout): ConfigError {
 
 type ForeignOptions = ConvertOptions & { readonly to: ForeignLayout };
 
-async function toForeignLayout({ output, to, force, ...options }: ForeignOptions): Promise<ConvertReport> {
+async function toForeignLayout({ output, to, force, signal, ...options }: ForeignOptions): Promise<ConvertReport> {
   const { activation, encodeLength, prune, idf, drop = [] } = options;
   const { folder: source, name } = await resolveModel(options.source);
   const model = await readModelFolder(source, { activation, encodeLength, prune, idf }, name);
@@ -87,8 +89,8 @@ async function toForeignLayout({ output, to, force, ...options }: ForeignOptions
   const losses = lossesOf(own, to).map((loss) => loss.name);
   const { precision = precisionOf(own) } = options;
   const { precision: _, ...settings } = { ...withoutLosses(own, to, drop), name: basename(resolve(output)) };
-  return await makeFolder(output, { inputs: [source], force }, async (folder) => {
-    const checkpoint = await Checkpoint.open(model.encoderFolder);
+  return await makeFolder(output, { inputs: [source], force, signal }, async (folder) => {
+    const checkpoint = await Checkpoint.open(model.encoderFolder, { signal });
     try {
       const plan = planOf(checkpoint, { to, precision, backend: options.backend });
       await writeLayout(folder, { ...model, settings, checkpoint, precision }, plan);

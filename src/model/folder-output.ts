@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, copyFile, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { messageOf, OutputError } from '../core/index.ts';
+import { InterruptedError, messageOf, OutputError } from '../core/index.ts';
 import { exists, refuseInputAsOutput, syncFolder } from '../files/index.ts';
 
 /** How a folder is made. */
@@ -14,15 +14,18 @@ export type FolderOutput = {
   readonly inputs: readonly string[];
   /** Replace a model folder that is there. */
   readonly force?: boolean | undefined;
+  /** Stops the work with `InterruptedError`; nothing has happened then. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 /** Makes `output` by `fill`, which gets the folder to write into. What `fill` gives is given back. */
 export async function makeFolder<T>(
   output: string,
-  { inputs, force }: FolderOutput,
+  { inputs, force, signal }: FolderOutput,
   fill: (folder: string) => Promise<T>,
 ): Promise<T> {
   const path = resolve(output);
+  if (signal?.aborted) throw new InterruptedError();
   await refuseInputAsOutput(path, inputs);
   await refuseExisting(path, force);
   // A name that nothing has: what a killed run has left must not get into the model. mkdtemp's folders are closed to others.
@@ -31,6 +34,7 @@ export async function makeFolder<T>(
     await mkdir(dirname(path), { recursive: true });
     await mkdir(temporary);
     const made = await fill(temporary);
+    if (signal?.aborted) throw new InterruptedError();
     await putInPlace(temporary, path);
     return made;
   } catch (cause) {

@@ -14,7 +14,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { encodeAll, golden, goldenFolder } from '../../test/golden/model/fixtures.ts';
+import { firesAt } from '../../test/lib/abort.ts';
 import { writeJson, writeRouterFolder, writeSiameseFolder } from '../../test/lib/sparse-encoder-folder.ts';
+import { InterruptedError } from '../core/index.ts';
 import { putInPlace } from './folder-output.ts';
 import { importModel } from './import.ts';
 import { quantiseModel } from './int8/quantise-model.ts';
@@ -59,6 +61,18 @@ describe('an imported model', () => {
     const files = readdirSync(output, { withFileTypes: true });
     const unsynced = files.filter(({ name }) => !synced.has(statSync(join(output, name)).ino));
     expect([files.length > 3, unsynced]).toEqual([true, []]);
+  });
+
+  it.each([{}, { dtype: 'F16' }] as const)('%j is not made where the caller stops, nor anything else', async (how) => {
+    const stopped = (signal: AbortSignal) =>
+      importModel({ source: goldenFolder('tied'), output: join(folder, 'model'), idf: 'none', ...how, signal });
+    const never = firesAt(Number.POSITIVE_INFINITY);
+    await stopped(never.signal);
+    rmSync(join(folder, 'model'), { recursive: true });
+    for (const n of [1, 2, never.numAsked()]) {
+      await expect(stopped(firesAt(n).signal)).rejects.toThrow(InterruptedError);
+      expect(readdirSync(folder)).toEqual([]);
+    }
   });
 });
 

@@ -39,7 +39,7 @@ export type ImportOptions = CheckpointOptions & {
   readonly calibration?: AsyncIterable<string> | Iterable<string> | undefined;
   /** Type of the weights in the file; as in the source if not given. */
   readonly dtype?: WritableDtype | undefined;
-  /** Stops the calibration with `InterruptedError`. */
+  /** Stops the work with `InterruptedError`; nothing is made then. */
   readonly signal?: AbortSignal | undefined;
   /** Told how many documents the calibration has read. */
   readonly onProgress?: ((numDone: number) => void) | undefined;
@@ -80,9 +80,10 @@ export type MakeReport = ImportReport & {
 
 /** Makes a model folder. */
 export async function makeModel(options: MakeOptions): Promise<MakeReport> {
-  const { output, force } = options;
+  const { output, force, signal } = options;
   const { folder: source, name } = await resolveModel(options.source);
-  return await makeFolder(output, { inputs: [source], force }, (folder) => fill(folder, { ...options, source, name }));
+  const place = { inputs: [source], force, signal };
+  return await makeFolder(output, place, (folder) => fill(folder, { ...options, source, name }));
 }
 
 type FoundOptions = MakeOptions & {
@@ -171,7 +172,7 @@ async function fillNetwork(folder: string, source: ModelFolder, options: MakeOpt
       await copyContent(path, join(folder, basename(path)));
     return undefined;
   }
-  const checkpoint = await Checkpoint.open(encoderFolder);
+  const checkpoint = await Checkpoint.open(encoderFolder, { signal: options.signal });
   try {
     const { added, ...network } = await headOf(checkpoint, source, options);
     const { dtype, precision } = options;

@@ -15,6 +15,8 @@ export type QuantiseOptions = CheckpointOptions & {
   readonly output: string;
   /** Replace a model folder that is there. */
   readonly force?: boolean | undefined;
+  /** Stops the work with `InterruptedError`; nothing is made then. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 /** What was made. */
