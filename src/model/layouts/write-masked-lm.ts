@@ -4,19 +4,20 @@
  * Weights are written in float32, whatever they were: transformers 5 computes in the type that it finds.
  */
 import { join } from 'node:path';
+import type { Vocabulary } from '../../text/index.ts';
 import type { BertConfig } from '../bert-config.ts';
 import type { Checkpoint } from '../checkpoint.ts';
 import { WEIGHTS_FILE } from '../checkpoint.ts';
 import { DECODER_BIAS, distilBertName, MLM_BIAS, WORD_EMBEDDINGS } from '../tensor-names.ts';
 import type { TensorToWrite } from '../tensors/safetensors-writer.ts';
 import { writeSafetensors } from '../tensors/safetensors-writer.ts';
-import type { WrittenTerms } from './network-weights.ts';
 import { readNetworkTensor } from './network-weights.ts';
 import { writeJson } from './write-tokenizer.ts';
 
-/** Writes the two files. */
-export async function writeMaskedLm(folder: string, checkpoint: Checkpoint, terms: WrittenTerms): Promise<void> {
-  await writeConfig(folder, checkpoint, terms);
+/** Writes the two files. Special tokens are silenced: nobody else sets them to 0 afterwards. */
+export async function writeMaskedLm(folder: string, checkpoint: Checkpoint, vocabulary: Vocabulary): Promise<void> {
+  await writeConfig(folder, checkpoint, vocabulary);
+  const terms = { numTerms: vocabulary.size, silenced: vocabulary.specialIds };
   const tensors: TensorToWrite[] = [];
   for (const name of checkpoint.usedNames) {
     const tensor = await readNetworkTensor(checkpoint, name, terms);
@@ -38,14 +39,14 @@ function writtenNames({ config, decoderBiasName }: Checkpoint, name: string): st
 }
 
 /** Writes config.json alone: what an ONNX file beside it is a network of. */
-export async function writeConfig(folder: string, checkpoint: Checkpoint, { numTerms }: WrittenTerms): Promise<void> {
+export async function writeConfig(folder: string, checkpoint: Checkpoint, vocabulary: Vocabulary): Promise<void> {
   const { config, decoderName } = checkpoint;
   await writeJson(join(folder, 'config.json'), {
     ...(isDistilBert(config) ? distilBertKeys(config) : bertKeys(config)),
-    vocab_size: numTerms,
+    vocab_size: vocabulary.size,
     max_position_embeddings: config.maxPositions,
     initializer_range: 0.02,
-    pad_token_id: 0,
+    pad_token_id: vocabulary.idOf('[PAD]'), // left out where there is none
     tie_word_embeddings: decoderName === WORD_EMBEDDINGS,
   });
 }

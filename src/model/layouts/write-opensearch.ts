@@ -18,7 +18,7 @@ import { writeJson, writeTokenizer } from './write-tokenizer.ts';
 export async function writeOpenSearch(folder: string, model: ForeignModel): Promise<void> {
   const { checkpoint, settings, tokenizer } = model;
   const { vocabulary } = tokenizer;
-  await writeMaskedLm(folder, checkpoint, { numTerms: vocabulary.size, silenced: vocabulary.specialIds });
+  await writeMaskedLm(folder, checkpoint, vocabulary);
   await writeTokenizer(folder, model, { maxLength: settings.encodeLength });
   await writeJson(join(folder, 'sentence_bert_config.json'), {
     max_seq_length: settings.encodeLength,

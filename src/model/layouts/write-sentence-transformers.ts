@@ -17,7 +17,6 @@ import type { BertSettings } from '../settings.ts';
 import { IDF_FILE } from '../settings.ts';
 import { writeSafetensors } from '../tensors/safetensors-writer.ts';
 import { maxActiveDims } from './losses.ts';
-import type { WrittenTerms } from './network-weights.ts';
 import { foreignCard } from './write-card.ts';
 import { writeConfig, writeMaskedLm } from './write-masked-lm.ts';
 import type { TokenizerOwner } from './write-tokenizer.ts';
@@ -122,21 +121,21 @@ async function writePooling(folder: string, { settings, tokenizer }: ForeignMode
   });
 }
 
-/** The network, its tokenizer and its length. Special tokens are silenced: nobody sets them to 0 afterwards. */
+/** The network, its tokenizer and its length. */
 async function writeNetwork(folder: string, model: ForeignModel, backend: Backend): Promise<void> {
   const { checkpoint, settings, tokenizer } = model;
-  const { size: numTerms, specialIds: silenced } = tokenizer.vocabulary;
-  const terms: WrittenTerms = { numTerms, silenced };
+  const { vocabulary } = tokenizer;
   await writeTokenizer(folder, model, { maxLength: settings.encodeLength });
   await writeJson(join(folder, 'sentence_bert_config.json'), {
     max_seq_length: settings.encodeLength,
     do_lower_case: false,
   });
-  if (backend === 'torch') return writeMaskedLm(folder, checkpoint, terms);
-  await writeConfig(folder, checkpoint, terms);
+  if (backend === 'torch') return writeMaskedLm(folder, checkpoint, vocabulary);
+  await writeConfig(folder, checkpoint, vocabulary);
   await mkdir(join(folder, 'onnx'));
   await writeOnnx(join(folder, 'onnx', 'model.onnx'), checkpoint, {
-    ...terms,
+    numTerms: vocabulary.size,
+    silenced: vocabulary.specialIds,
     form: 'logits',
     precision: model.precision,
   });
