@@ -116,6 +116,55 @@ describe('a SparseEncoder', () => {
     expect(checks).toMatchObject([{ id: 'special-tokens', verdict: 'differs', effect: { numQueries: 14 } }]);
   });
 
+  /** The check of query weights, with others of the table's weights. */
+  async function checkWeights(change: (values: Float32Array) => Float32Array): Promise<CheckResult | undefined> {
+    await rewriteWeights(
+      join(folder, 'query_0_SparseStaticEmbedding'),
+      () => true,
+      (_, values) => change(values),
+    );
+    const { checks } = await checkModel(folder);
+    return checks.find(({ id }) => id === 'query-weights');
+  }
+
+  it('with query weights below 0 has other scores there, where they are not 0', async () => {
+    const result = await checkWeights((values) => values.map((value, id) => (id % 3 === 0 ? -value : value)));
+    expect(result).toMatchObject({
+      verdict: 'differs',
+      found: [
+        expect.stringContaining('has a weight for each id'),
+        expect.stringMatching(/^\d+ weights are below 0 and count as 0 \(relu\)$/),
+        'others take them as they are, sentence-transformers among them',
+      ],
+      fix: expect.stringContaining('put 0 in place of them'),
+    });
+    expect(result?.effect?.numChangedScores).toBeGreaterThan(0);
+  });
+
+  it('with a weight below 0 that no text asks for has the same scores', async () => {
+    const result = await checkWeights((values) => values.with(values.length - 1, -2)); // uber
+    expect(result).toMatchObject({
+      verdict: 'ok',
+      found: [expect.anything(), '1 weights are below 0 and count as 0 (relu)'],
+    });
+  });
+
+  it('with a limit on terms cuts its queries there and not here', async () => {
+    changeJson(folder, 'config_sentence_transformers.json', { max_active_dims: 3 });
+    const { changesScores, checks } = await complaints(folder);
+    expect(changesScores).toBe(true);
+    const words = /^config_sentence_transformers\.json: max_active_dims is 3: .* cuts \d+ of 14 queries, lzero none$/;
+    expect(checks).toMatchObject([
+      { id: 'query-weights', verdict: 'differs', found: [expect.anything(), expect.stringMatching(words)] },
+    ]);
+    expect(checks[0].effect?.numChangedScores).toBeGreaterThan(0);
+  });
+
+  it('with a limit that no query reaches is in order', async () => {
+    changeJson(folder, 'config_sentence_transformers.json', { max_active_dims: 200 });
+    expect(await complaints(folder)).toEqual({ changesScores: false, checks: [] });
+  });
+
   it('that is released as opensearch-project does it keeps special tokens just the same', async () => {
     rmSync(folder, { recursive: true });
     await writeRouterFolder(folder, 'opensearch');

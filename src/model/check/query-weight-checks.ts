@@ -1,12 +1,16 @@
 /**
- * Checks of query weights: tokens that the table does not name, which some readers weigh 1 and others 0, and tables in
- * the folder that say something else.
+ * Checks of query weights: tokens that the table does not name, which some readers weigh 1 and others 0, tables in the
+ * folder that say something else, and what sentence-transformers does to a query that is looked up: it takes weights below
+ * 0 as they are, and its limit on terms holds for queries too (`forward` of its SparseStaticEmbedding, `encode` of its
+ * SparseEncoder: https://github.com/huggingface/sentence-transformers/tree/v6.2.0/sentence_transformers/sparse_encoder).
  */
 import { join, relative } from 'node:path';
+import type { SparseVector } from '../../core/index.ts';
 import { readIfExists } from '../../files/index.ts';
 import { type IdfTable, noIdf, type Vocabulary } from '../../text/index.ts';
 import { weightsIn } from '../layouts/network-in.ts';
 import type { ModelFolder } from '../model-folder.ts';
+import { prune } from '../prune.ts';
 import { readIdf } from '../query-weights.ts';
 import { isSiamese } from '../settings.ts';
 import { openTensorFile } from '../tensors/open-tensor-file.ts';
@@ -24,7 +28,12 @@ export async function checkQueryWeights(subject: Subject): Promise<CheckResult> 
   const id = 'query-weights';
   const { model } = subject;
   if (model === undefined) return notApplicable(id, 'the model cannot be read');
-  const findings = [await checkOwn(subject, model), await checkOthers(subject, model)];
+  const findings = [
+    await checkOwn(subject, model),
+    checkNegative(subject, model),
+    checkLimit(subject, model),
+    await checkOthers(subject, model),
+  ];
   const found = findings.flatMap((finding) => finding.found);
   const wrong = findings.filter(({ fix }) => fix !== undefined);
   if (wrong.length === 0) return ok(id, ...found);
@@ -40,7 +49,7 @@ async function checkOwn(subject: Subject, model: ModelFolder): Promise<Finding> 
     case 'none':
       return { found: ['every query token weighs 1'] };
     case 'tensor':
-      return { found: [`${shown(model, queryWeights.path)} has a weight for each id`, ...negatives(model)] };
+      return { found: [`${shown(model, queryWeights.path)} has a weight for each id`] };
     case 'default':
       return await checkDefault(subject, model);
     case 'table':
@@ -78,7 +87,7 @@ async function checkMissing(subject: Subject, model: ModelFolder, table: Table):
   const ids = Array.from(vocabulary.tokens.keys()).filter(
     (j) => !named.has(vocabulary.tokens[j]) && !vocabulary.specialIds.has(j),
   );
-  if (ids.length === 0) return { found: [`${path} names every token of the vocabulary`, ...negatives(model)] };
+  if (ids.length === 0) return { found: [`${path} names every token of the vocabulary`] };
   const [here, there] = table.missing === 0 ? [0, 1] : [1, 0];
   const values = model.idf.values.slice();
   for (const j of ids) values[j] = there;
@@ -87,7 +96,6 @@ async function checkMissing(subject: Subject, model: ModelFolder, table: Table):
     found: [
       `${path} lacks ${ids.length} of ${vocabulary.size} tokens, the first ${first}: here they weigh ${here}, elsewhere ${there}`,
       'the released models and lzero give a token without an entry 1, sentence-transformers gives it 0',
-      ...negatives(model),
     ],
     effect: await subject.measure({ idf: { values } }),
     fix: `write the weight of every token into ${path}: lzero model import ${model.folder} -o MODEL does`,
@@ -100,10 +108,50 @@ function namesOf(text: string): ReadonlySet<string> {
   return new Set(text.split('\n').map((line) => line.slice(0, line.lastIndexOf('\t'))));
 }
 
-function negatives({ idf, tokenizer }: ModelFolder): string[] {
+// ---- what sentence-transformers does to a query that is looked up
+
+/** Whether others look queries up in the model's own table: not where it is only ours, nor where queries are encoded. */
+function isLookedUpByOthers({ layout, settings }: ModelFolder): boolean {
+  return (layout === 'sentence-transformers' || layout === 'opensearch') && !isSiamese(settings);
+}
+
+/** Weights below 0, which count as 0 here. */
+function checkNegative({ encoded, texts }: Subject, model: ModelFolder): Finding {
+  const { specialIds } = model.tokenizer.vocabulary;
+  const numNegative = model.idf.values.filter((weight, j) => weight < 0 && !specialIds.has(j)).length;
+  if (numNegative === 0) return { found: [] };
+  const found = [`${numNegative} weights are below 0 and count as 0 (relu)`];
+  if (!isLookedUpByOthers(model)) return { found };
+  const queries = texts.queries.map((text) => unclipped(model, text));
+  const effect = encoded && effectOf(encoded, { ...encoded, queries });
+  if (effect?.numChangedScores === 0) return { found };
+  found.push('others take them as they are, sentence-transformers among them');
+  return { found, effect, fix: 'put 0 in place of them: lzero model convert --to sentence-transformers does' };
+}
+
+/** q[j] = idf[j] of each token, also below 0. */
+function unclipped({ tokenizer, idf }: ModelFolder, text: string): SparseVector {
   const { specialIds } = tokenizer.vocabulary;
-  const numNegative = idf.values.filter((weight, j) => weight < 0 && !specialIds.has(j)).length;
-  return numNegative === 0 ? [] : [`${numNegative} weights are below 0 and count as 0 (relu)`];
+  const terms = Uint32Array.from(new Set(tokenizer.encode(text)))
+    .filter((j) => idf.values[j] !== 0 && !specialIds.has(j))
+    .sort();
+  return { terms, weights: Float32Array.from(terms, (j) => idf.values[j]) };
+}
+
+/** A limit on the terms of vectors, which here holds for documents only. */
+function checkLimit({ encoded }: Subject, model: ModelFolder): Finding {
+  const { prune: rule } = model.settings;
+  const where = model.fixed.get('prune');
+  if (where === undefined || rule.rule !== 'top-k' || !isLookedUpByOthers(model) || !encoded) return { found: [] };
+  const { queries } = encoded;
+  const numCut = queries.filter(({ terms }) => terms.length > rule.k).length;
+  if (numCut === 0) return { found: [] };
+  const found = [
+    `${where} is ${rule.k}: sentence-transformers cuts ${numCut} of ${queries.length} queries, lzero none`,
+  ];
+  const effect = effectOf(encoded, { ...encoded, queries: queries.map((query) => prune(query, rule)) });
+  if (effect.numChangedScores === 0) return { found };
+  return { found, effect, fix: 'leave it out of the file, and give max_active_dims to encode_document alone' };
 }
 
 // ---- other tables in the same folder

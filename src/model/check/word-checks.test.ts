@@ -137,6 +137,12 @@ describe('query weights', () => {
     expect(await found('query-weights')).toMatchObject(OK);
   });
 
+  it('below 0 are no difference in our own layout, which counts them as 0', async () => {
+    writeJson(folder, 'idf.json', { ...idfTable(), the: -2, river: -1 });
+    const words = '2 weights are below 0 and count as 0 (relu)';
+    expect(await found('query-weights')).toMatchObject({ ...OK, found: expect.arrayContaining([words]) });
+  });
+
   it('of a second table in the folder are compared', async () => {
     writeJson(folder, 'query_0_SparseStaticEmbedding/idf.json', { ...idfTable(), the: 9 });
     const words = expect.stringContaining('weighs 1 of 277 tokens in another way; the first: "the" 9 there');
