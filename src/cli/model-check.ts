@@ -100,7 +100,7 @@ function renderCheck(result: CheckResult): string {
 }
 
 function effectWords({ id, effect }: Pick<CheckResult, 'id' | 'effect'>): string {
-  if (effect === undefined) return 'not measured, because one of the two ways does not run';
+  if (effect === undefined) return 'not measured, because one of the two ways cannot be run';
   const { numPairs, numChangedScores, largestChange, meanChange, numChangedTopTens, numQueries } = effect;
   if (numChangedScores === 0)
     return `none of ${formatCount(numPairs)} scores changes${id === 'test-vectors' ? '; those of other texts may' : ''}`;

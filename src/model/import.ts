@@ -21,7 +21,7 @@ import type { ModelFolder } from './model-folder.ts';
 import { completeModel, TOKENIZER_FILES, withOrigin } from './model-folder.ts';
 import type { TokenIds } from './padded-batch.ts';
 import type { ModelSettings } from './settings.ts';
-import { formatSettings, IDF_FILE, precisionOf, SETTINGS_FILE } from './settings.ts';
+import { formatSettings, givesWeights, IDF_FILE, precisionOf, SETTINGS_FILE } from './settings.ts';
 import type { TensorToWrite, WritableDtype } from './tensors/safetensors-writer.ts';
 import { CALIBRATION_DOCUMENTS, calibrateTiedHead, tiedHeadTensors } from './tied-head.ts';
 import type { WeightsForm } from './write-weights.ts';
@@ -143,7 +143,7 @@ function refusePrecision({ folder, settings }: SourceModel, { precision, dtype }
 function refuseForNetworks({ folder, settings, asked }: SourceModel, options: ImportOptions): void {
   if (settings.kind === 'bert') return;
   const { encodeLength, head, dtype } = options;
-  const isInside = settings.kind === 'onnx' && settings.output.form === 'weights' && asked === undefined;
+  const isInside = givesWeights(settings) && asked === undefined;
   const activation = settings.kind === 'bow' || isInside ? options.activation : undefined;
   const ours = settings.kind === 'onnx' ? { activation, head, dtype } : { activation, encodeLength, head, dtype };
   const given = Object.entries(ours).flatMap(([name, value]) => (value === undefined ? [] : [name]));

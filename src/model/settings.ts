@@ -89,6 +89,11 @@ export function isSiamese(settings: ModelSettings): boolean {
   return settings.kind !== 'bow' && settings.queries === 'encoded';
 }
 
+/** Whether a graph gives finished weights: activation and pruning may be inside, and can neither be seen nor changed. */
+export function givesWeights(settings: ModelSettings): boolean {
+  return settings.kind === 'onnx' && settings.output.form === 'weights';
+}
+
 const REMAKE = 'written by another version of lzero, or by hand: make the folder again with lzero model import';
 
 /** Reads lzero.json. `path` names it in errors. */

@@ -33,8 +33,8 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }));
 
 /** What differs between the two, or is broken about one of them. */
-async function differing(): Promise<CheckResult[]> {
-  const { checks } = await checkModel(folder, { against: other });
+async function differing(model = folder): Promise<CheckResult[]> {
+  const { checks } = await checkModel(model, { against: other });
   return checks.filter(({ verdict }) => verdict === 'differs' || verdict === 'broken');
 }
 
@@ -159,6 +159,17 @@ describe('of two models with a network', () => {
     const [settings, vectors] = await differing();
     expect([settings.id, vectors.id]).toEqual(['against-settings', 'against-vectors']);
     expect(settings.found[0]).toBe(`precision is fp32 in ${folder}, int8 in ${other}`);
+    expect(settings.effect).toEqual(vectors.effect);
+    expect(settings.effect?.numChangedScores).toBeGreaterThan(0);
+  });
+
+  it('gives what a graph has inside to the setting that names it', async () => {
+    const graph = join(root, 'graph');
+    await convertModel({ source: folder, output: graph, to: 'onnx' });
+    changeJson(other, 'lzero.json', { activation: 'l0' });
+    const [settings, vectors] = await differing(graph);
+    expect([settings.id, vectors.id]).toEqual(['against-settings', 'against-vectors']);
+    expect(settings.found[0]).toBe(`activation is relu in ${graph}, l0 in ${other}`);
     expect(settings.effect).toEqual(vectors.effect);
     expect(settings.effect?.numChangedScores).toBeGreaterThan(0);
   });

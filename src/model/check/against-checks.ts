@@ -8,7 +8,7 @@ import { Checkpoint } from '../checkpoint.ts';
 import type { WrittenTerms } from '../layouts/network-weights.ts';
 import { type ModelFolder, networkFile } from '../model-folder.ts';
 import { formatPruneRule } from '../prune.ts';
-import { type ModelSettings, precisionOf } from '../settings.ts';
+import { givesWeights, type ModelSettings, precisionOf } from '../settings.ts';
 import { hasCodes } from '../write-weights.ts';
 import { effectOf, isSame, largestChange, type TokenWeights } from './effect.ts';
 import { withMixedNetwork } from './mixed-network.ts';
@@ -89,9 +89,10 @@ async function checkSettings({ subject, model, other, otherSubject }: Pair): Pro
   const found = others.filter((key) => !isForm(key));
   if (found.length === 0) return ok(id, Object.values(here).join(', '), ...notes);
   // What comes with the network cannot be tried on the other one: its effect is that of the models as wholes.
-  // Nor can codes become what they were rounded from.
+  // Nor can codes become what they were rounded from, or a graph do without what is inside it.
   const canRound = areBert(model, other) && precisionOf(model.settings) === 'fp32';
-  const isLent = found.every((key) => key !== 'kind' && (key !== 'precision' || canRound));
+  const isInside = (key: string) => INSIDE.has(key) && givesWeights(model.settings);
+  const isLent = found.every((key) => key !== 'kind' && (key !== 'precision' || canRound) && !isInside(key));
   const effect = isLent
     ? await subject.measure({ settings: settingsOf(model.settings, other.settings) })
     : wholeEffect(subject, otherSubject);
@@ -100,6 +101,9 @@ async function checkSettings({ subject, model, other, otherSubject }: Pair): Pro
 
 /** How a network is kept: as weights or as a graph. Neither makes vectors different by itself. */
 const FORMS: ReadonlySet<string> = new Set(['kind', 'output']);
+
+/** What a graph may have inside. */
+const INSIDE: ReadonlySet<string> = new Set(['activation', 'prune']);
 
 function areBert(...models: readonly ModelFolder[]): boolean {
   return models.every(({ settings }) => settings.kind === 'bert');

@@ -19,6 +19,7 @@ import {
 import { encodeAll } from '../../../test/golden/model/fixtures.ts';
 import { tokenizerJson } from '../../../test/golden/text/fixtures.ts';
 import { InterruptedError } from '../../core/index.ts';
+import { convertModel } from '../convert.ts';
 import { importModel } from '../import.ts';
 import { loadModel } from '../model.ts';
 import { type CheckOptions, checkModel } from './check-model.ts';
@@ -91,6 +92,16 @@ describe('the border of pruning', () => {
     await prune(1e-4);
     expect(await found('pruning-border')).toMatchObject(OK);
   });
+
+  it('is not looked for in a graph that gives finished weights, which has cut them itself', async () => {
+    await prune(0);
+    const graph = join(root, 'graph');
+    await convertModel({ source: folder, output: graph, to: 'onnx' });
+    expect(await checkFor('pruning-border', graph)).toMatchObject({
+      verdict: 'not applicable',
+      found: [expect.stringContaining('finished weights')],
+    });
+  });
 });
 
 describe('the activation', () => {
@@ -103,6 +114,22 @@ describe('the activation', () => {
     expect(await found('activation')).toMatchObject({ ...CHANGES, found: [words] });
     pooling('relu');
     expect(await found('activation')).toMatchObject(OK);
+  });
+
+  it('that is inside a graph cannot be tried in another way: a file that names another one counts', async () => {
+    const graph = join(root, 'graph');
+    await convertModel({ source: folder, output: graph, to: 'onnx' });
+    const place = '1_SpladePooling/config.json';
+    writeJson(graph, place, { pooling_strategy: 'max', activation_function: 'log1p_relu' });
+    const { effect, ...result } = await checkFor('activation', graph);
+    expect(result).toMatchObject({
+      changesScores: true,
+      verdict: 'differs',
+      found: [`${place} says l0, the model is read with relu`],
+    });
+    expect(effect).toBeUndefined();
+    writeJson(graph, place, { pooling_strategy: 'max', activation_function: 'relu' });
+    expect(await checkFor('activation', graph)).toMatchObject(OK);
   });
 
   it.each([

@@ -3,7 +3,7 @@ import type { SparseVector } from '../../core/index.ts';
 import { ACTIVATIONS, type Activation } from '../activation.ts';
 import { POOLING_ACTIVATIONS } from '../layouts/st-config.ts';
 import type { PruneRule } from '../prune.ts';
-import type { ModelSettings } from '../settings.ts';
+import { givesWeights, type ModelSettings } from '../settings.ts';
 import { objectsNamed } from './description-files.ts';
 import { effectOf, largest } from './effect.ts';
 import { broken, type CheckResult, differs, type Effect, notApplicable, ok } from './report.ts';
@@ -28,8 +28,7 @@ export async function checkActivation(subject: Subject): Promise<CheckResult> {
   const others = statements.filter((statement) => statement.activation !== activation);
   if (others.length === 0) return ok(id, `${activation}, by ${statements.map(({ where }) => where).join(' and ')}`);
   const effects: (Effect | undefined)[] = [];
-  for (const other of others)
-    effects.push(await subject.measure({ settings: { ...settings, activation: other.activation } }));
+  for (const other of others) effects.push(await effectOfActivation(subject, settings, other.activation));
   const found = others.map((other) => `${other.where} says ${other.activation}, the model is read with ${activation}`);
   const fix = 'find out with which activation the model was trained, and make all files name it';
   return differs(id, { found, effect: largest(effects), fix });
@@ -44,9 +43,18 @@ async function checkUnsaid(subject: Subject, settings: NetworkSettings): Promise
   if (model?.layout !== 'opensearch') return notApplicable(id, `no file names one; lzero takes ${activation}`);
   return differs(id, {
     found: [`no file names one: lzero takes ${activation}, as v1 and v2 of these models have it; v3 has l0`],
-    effect: await subject.measure({ settings: { ...settings, activation: 'l0' } }),
+    effect: await effectOfActivation(subject, settings, 'l0'),
     fix: `make a model folder that says which: lzero model import ${folder} -o MODEL --activation l0, or relu`,
   });
+}
+
+/** What another activation would do; undefined where a graph has its own inside, and settings only name it. */
+async function effectOfActivation(
+  subject: Subject,
+  settings: NetworkSettings,
+  activation: Activation,
+): Promise<Effect | undefined> {
+  return givesWeights(settings) ? undefined : await subject.measure({ settings: { ...settings, activation } });
 }
 
 function activationsOf({ files }: Subject): { statements: Statement[]; problems: string[] } {
@@ -84,6 +92,8 @@ export async function checkPruningBorder(subject: Subject): Promise<CheckResult>
   const rule = model.settings.prune;
   if (rule.rule !== 'ratio' && rule.rule !== 'threshold')
     return notApplicable(id, rule.rule === 'none' ? 'nothing is pruned' : `the rule ${rule.rule} has no such border`);
+  if (givesWeights(model.settings))
+    return notApplicable(id, 'the graph gives finished weights: it may have pruned them');
   const whole = await subject.encode({ settings: unpruned(model.settings) });
   if (whole === undefined) return notApplicable(id, 'the model cannot be run');
   const numOn = whole.documents.filter((document) => onBorder(document, rule).length > 0).length;
