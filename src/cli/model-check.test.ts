@@ -81,6 +81,13 @@ describe('lzero model check', () => {
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining('l0, as chosen')]);
   });
 
+  it('is no report where an option contradicts the folder: exit code 2, the error of every other command', async () => {
+    const { exitCode, stdout, stderr } = await check(network(), '--activation', 'l0');
+    expect([exitCode, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('activation cannot be changed from outside, lzero.json fixes it');
+    expect((await check(network(), '--activation', 'relu')).exitCode).toBe(0);
+  });
+
   it('compares with another model', async () => {
     const other = join(root, 'other');
     writeSoundWords(other);

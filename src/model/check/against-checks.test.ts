@@ -1,5 +1,5 @@
 /** Two models held against each other: each part that differs is found, and no other. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -17,6 +17,7 @@ import {
   writeSoundModel,
   writeSoundWords,
 } from '../../../test/golden/check/fixtures.ts';
+import { goldenFolder } from '../../../test/golden/model/fixtures.ts';
 import { tokenizerJson } from '../../../test/golden/text/fixtures.ts';
 import { convertModel } from '../convert.ts';
 import { quantiseModel } from '../int8/quantise-model.ts';
@@ -201,6 +202,23 @@ describe('of two models with a network', () => {
     expect(await differing()).toMatchObject([
       { id: 'against-vectors', fix: expect.stringMatching(/^no part above differs/) },
     ]);
+  });
+
+  it('gives the other one those of the options that its files leave open', async () => {
+    rmSync(folder, { recursive: true });
+    cpSync(goldenFolder('tied'), folder, { recursive: true });
+    const table = join(root, 'table.json');
+    writeJson(root, 'table.json', idfTable());
+    const checkpoint = { activation: 'relu', encodeLength: 128, idf: table } as const;
+    for (const to of ['lzero', 'sentence-transformers', 'opensearch'] as const) {
+      rmSync(other, { recursive: true });
+      await convertModel({ source: folder, output: other, to, ...checkpoint });
+      const vectors = await checkFor('against-vectors', folder, { against: other, checkpoint });
+      expect(vectors).toMatchObject({ verdict: 'ok' });
+    }
+    rmSync(other, { recursive: true });
+    cpSync(folder, other, { recursive: true }); // leaves everything open, so that all options are its own, too
+    expect(await checkFor('against-vectors', folder, { against: other, checkpoint })).toMatchObject({ verdict: 'ok' });
   });
 
   it('reports another model that is broken', async () => {

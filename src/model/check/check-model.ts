@@ -4,7 +4,8 @@
  */
 import { EMBEDDED_MODEL } from '../embedded-model.ts';
 import { type ResolvedModel, resolveModel } from '../hub/resolve-model.ts';
-import { requireFolder } from '../layouts/find-layout.ts';
+import { readSourceModel, refuseContradictions, requireFolder } from '../layouts/find-layout.ts';
+import type { CheckpointOptions } from '../layouts/source-model.ts';
 import { readModelFolder } from '../model-folder.ts';
 import { checkAgainst } from './against-checks.ts';
 import { checkDecoder } from './decoder-check.ts';
@@ -14,16 +15,16 @@ import { checkQueryWeights } from './query-weight-checks.ts';
 import { broken, type CheckId, type CheckReport, type CheckResult, changesScores, ok } from './report.ts';
 import { checkActivation, checkPruningBorder } from './setting-checks.ts';
 import { checkSpecialTokens, checkUnknownToken } from './special-token-checks.ts';
-import { orBroken, readSubject, type Subject, type SubjectOptions } from './subject.ts';
+import { hasProblem, orBroken, readSubject, type Subject, type SubjectOptions } from './subject.ts';
 import { checkTestVectors, makeTestVectors, type TestVectors } from './test-vectors.ts';
 import { checkTokenizerFiles, checkTokenizerReference } from './tokenizer-checks.ts';
 import { type CheckTexts, withTricky } from './tricky-texts.ts';
 import { checkSizes, checkWeights } from './weight-checks.ts';
 import { checkWeightFiles } from './weight-files-check.ts';
 
-/** How to check a model. */
+/** How to check a model. Options for its checkpoint that contradict its files are refused, as wherever one is read. */
 export type CheckOptions = SubjectOptions & {
-  /** Folder of another model, to compare with. */
+  /** Folder of another model, to compare with. It takes those of the options that its own files leave open. */
   readonly against?: string | undefined;
   /** Texts to measure effects on, such as a sample of a collection, besides the kit's own. */
   readonly texts?: CheckTexts | undefined;
@@ -66,6 +67,7 @@ export async function checkModel(
   const { vectors, onProgress = () => {} } = options;
   const { folder } = await findModel(folderOrName);
   const against = options.against === undefined ? undefined : (await findModel(options.against)).folder;
+  await refuseOptions(folder, options.checkpoint);
   const texts = withTricky(options.texts ?? NO_TEXTS);
   const subject = await readSubject(folder, texts, options);
   const checks: CheckResult[] = [];
@@ -93,6 +95,12 @@ async function findModel(folderOrName: string): Promise<ResolvedModel> {
   const found = await resolveModel(folderOrName);
   await requireFolder(found.folder);
   return found;
+}
+
+/** What cannot be read at all is a finding, whatever the options say of it. */
+async function refuseOptions(folder: string, checkpoint: CheckpointOptions = {}): Promise<void> {
+  const source = await readSourceModel(folder).catch(hasProblem);
+  if (source) refuseContradictions(source, checkpoint);
 }
 
 /** Whether the files can be read, and those that should be JSON are. */

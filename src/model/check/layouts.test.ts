@@ -7,6 +7,7 @@ import { changeJson, rewriteWeights, writeJson } from '../../../test/golden/chec
 import { goldenTokens, queryWeight, writeRouterFolder } from '../../../test/lib/sparse-encoder-folder.ts';
 import type { SparseVector } from '../../core/index.ts';
 import { importModel } from '../import.ts';
+import type { CheckpointOptions } from '../layouts/source-model.ts';
 import { loadModel } from '../model.ts';
 import { checkModel, testVectorsOf } from './check-model.ts';
 import type { CheckResult } from './report.ts';
@@ -179,6 +180,14 @@ describe('a SparseEncoder', () => {
     const special = checks.find(({ id }) => id === 'special-tokens');
     expect(special).toMatchObject({ verdict: 'differs', found: [expect.stringContaining('keeps')] });
     expect(special?.effect?.numChangedScores).toBeGreaterThan(0);
+  });
+
+  it('takes no options that contradict its files', async () => {
+    const options: CheckpointOptions[] = [{ activation: 'l0-2' }, { encodeLength: 9 }, { idf: 'none' }];
+    for (const checkpoint of options) {
+      const [name] = Object.keys(checkpoint);
+      await expect(checkModel(folder, { checkpoint })).rejects.toThrow(`${name} cannot be changed from outside`);
+    }
   });
 
   it('with two tokenizers is refused, and what the other one would do is measured', async () => {

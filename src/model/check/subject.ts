@@ -11,11 +11,11 @@ import {
   type SparseVector,
 } from '../../core/index.ts';
 import { createTokenizer, encodeQuery, type Tokenizer } from '../../text/index.ts';
-import { readSourceModel, withOptions } from '../layouts/find-layout.ts';
-import type { CheckpointOptions } from '../layouts/source-model.ts';
+import { openOptions, readSourceModel, withOptions } from '../layouts/find-layout.ts';
+import type { CheckpointOptions, SourceModel } from '../layouts/source-model.ts';
 import { Model } from '../model.ts';
 import { completeModel, type ModelFolder } from '../model-folder.ts';
-import { isSiamese, SETTINGS_FILE } from '../settings.ts';
+import { isSiamese } from '../settings.ts';
 import { type DescriptionFile, objectsNamed, readDescriptions } from './description-files.ts';
 import { type Encoded, effectOf } from './effect.ts';
 import { broken, type CheckId, type CheckResult, type Effect } from './report.ts';
@@ -54,7 +54,7 @@ export type Stoppable = { readonly signal?: AbortSignal | undefined };
 
 /** How to read a model that is to be checked. */
 export type SubjectOptions = Stoppable & {
-  /** What a folder without lzero.json leaves open. */
+  /** What a folder without lzero.json leaves open; what it fixes stays as it is. */
   readonly checkpoint?: CheckpointOptions | undefined;
 };
 
@@ -65,9 +65,9 @@ export async function readSubject(folder: string, texts: CheckTexts, options: Su
     problems.push(problemOf(error));
   };
   const { files, unreadable } = await readDescriptions(folder);
-  const isOurs = files.some(({ path }) => path === SETTINGS_FILE);
-  const chosen = isOurs ? {} : (options.checkpoint ?? {});
-  const model = await readLeniently(folder, chosen, note);
+  const source = await readSourceModel(folder).catch(note);
+  const chosen = source ? openOptions(source, options.checkpoint ?? {}) : {};
+  const model = source && (await readLeniently(source, chosen, note));
   const tokenizer = model?.tokenizer ?? (await ownTokenizer(folder, files));
   const encoded = model && (await encodeTexts(model, texts, options).catch(note));
   const trials = model && encoded ? trialsOf(model, { encoded, texts, options }) : NO_TRIALS;
@@ -77,12 +77,12 @@ export async function readSubject(folder: string, texts: CheckTexts, options: Su
 
 /** The model; where its files want two tokenizers, with one: the check of tokenizers says what that costs. */
 async function readLeniently(
-  folder: string,
+  found: SourceModel,
   chosen: CheckpointOptions,
   note: (error: unknown) => undefined,
 ): Promise<ModelFolder | undefined> {
   try {
-    const source = withOptions(await readSourceModel(folder), chosen);
+    const source = withOptions(found, chosen);
     return await completeModel(source, chosen.idf).catch(async (error: unknown) => {
       note(error);
       const oneTokenizer = { ...source, queryTokenizerFolder: undefined, lowerCase: undefined };

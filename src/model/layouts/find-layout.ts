@@ -63,17 +63,33 @@ export function withOptions(
   { override = false }: { override?: boolean } = {},
 ): SourceModel {
   const { folder, settings, asked = new Map<OptionName, string>() } = source;
-  const refused = override ? [] : contradicting(source, options);
-  if (refused.length > 0) {
-    const places = [...new Set(refused.map((name) => source.fixed.get(name)))].join(' and ');
-    throw new ConfigError(`${folder}: ${refused.join(', ')} cannot be changed from outside, ${places} fixes it`, {
-      hint: `make another model with other settings: lzero model import ${folder} -o NEW_MODEL …`,
-    });
-  }
+  if (!override) refuseContradictions(source, options);
   for (const [name, reason] of asked)
     if (options[name] === undefined)
       throw new ConfigError(`${folder}: the ${name} is not known: ${reason}`, { hint: `say it with --${name}` });
   return { ...source, settings: changedSettings(settings, options) };
+}
+
+/** Refuses options that contradict what the files of a model fix. */
+export function refuseContradictions(source: SourceModel, options: CheckpointOptions): void {
+  const { folder, fixed } = source;
+  const refused = contradicting(source, options);
+  if (refused.length === 0) return;
+  const places = [...new Set(refused.map((name) => fixed.get(name)))].join(' and ');
+  throw new ConfigError(`${folder}: ${refused.join(', ')} cannot be changed from outside, ${places} fixes it`, {
+    hint: `make another model with other settings: lzero model import ${folder} -o NEW_MODEL …`,
+  });
+}
+
+/** Those of the options that say what the files of a model leave open. */
+export function openOptions({ fixed }: SourceModel, options: CheckpointOptions): CheckpointOptions {
+  const { activation, encodeLength, prune, idf } = options;
+  return {
+    ...(!fixed.has('activation') && { activation }),
+    ...(!fixed.has('encodeLength') && { encodeLength }),
+    ...(!fixed.has('prune') && { prune }),
+    ...(!fixed.has('idf') && { idf }),
+  };
 }
 
 function contradicting({ fixed, settings }: SourceModel, options: CheckpointOptions): OptionName[] {
