@@ -6,6 +6,7 @@ import { golden } from '../../../test/golden/model/fixtures.ts';
 import { compareVectors } from '../../../test/lib/convert-models.ts';
 import { changeJson, writeRouterFolder, writeSiameseFolder } from '../../../test/lib/sparse-encoder-folder.ts';
 import { convertModel } from '../convert.ts';
+import { loadModel } from '../model.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -15,6 +16,17 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const limited = (source: string): void =>
   changeJson(join(source, 'config_sentence_transformers.json'), { max_active_dims: 5 });
+
+describe('a model that encodes its queries, written for sentence-transformers', () => {
+  it('weighs looked-up query tokens as before, also where each weighs 1', async () => {
+    const [source, output] = [join(folder, 'source'), join(folder, 'made')];
+    writeSiameseFolder(source, '6');
+    await convertModel({ source, output, to: 'sentence-transformers', idf: 'none' });
+    const { source: read, idf } = await loadModel(output);
+    expect(read.queryWeights).toEqual({ kind: 'table', path: join(output, 'idf.json') });
+    expect(new Set(idf.values)).toEqual(new Set([1]));
+  });
+});
 
 describe('a limit on terms, written for sentence-transformers', () => {
   const to = 'sentence-transformers';

@@ -69,12 +69,13 @@ export async function writeRouter(folder: string, model: ForeignModel, network: 
   await writePooling(join(folder, POOLING), model);
 }
 
-/** Network and pooling one after the other, for documents and queries alike. Our table lies beside, for look-ups here. */
+/**
+ * Network and pooling one after the other, for documents and queries alike. Our table lies beside, for look-ups here; also
+ * one of ones: without it the folder would be read with the embedded table.
+ */
 async function writeChain(folder: string, model: ForeignModel): Promise<void> {
   const pooling = '1_SpladePooling';
-  if (model.settings.idf === IDF_FILE) {
-    await writeFileAtomically(join(folder, IDF_FILE), formatIdf(model.idf, model.tokenizer.vocabulary));
-  }
+  await writeFileAtomically(join(folder, IDF_FILE), formatIdf(model.idf, model.tokenizer.vocabulary));
   const modules = [
     { path: '', type: `${CLASSES}.MLMTransformer` },
     { path: pooling, type: `${CLASSES}.SpladePooling` },
