@@ -62,6 +62,33 @@ describe('the files of a model', () => {
     expect(chooseFiles([...wanted, ...others], named)).toEqual(wanted.sort());
   });
 
+  it.each([
+    ['beside its config.json', 'query_0_Static/weights/table.json', './weights/table.json'],
+    ['in the root', 'tables/idf-v2.json', 'tables/idf-v2.json'],
+  ])('are also a table of query weights %s, whatever it is called', async (_, table, path) => {
+    const files = {
+      'modules.json': [{ path: '', type: 'sentence_transformers.models.Router.Router' }],
+      'router_config.json': { types: { query_0_Static: type('SparseStaticEmbedding'), document_0_MLM: type('X') } },
+      'query_0_Static/config.json': { path },
+      'document_0_MLM/config.json': { path: 'other.json' }, // means nothing there
+    };
+    const wanted = [...Object.keys(files), 'document_0_MLM/model.safetensors', table];
+    const chosen = chooseFiles([...wanted, 'other.json', 'document_0_MLM/other.json'], await namedBy(files));
+    expect(chosen).toEqual(wanted.sort());
+  });
+
+  it.each(['../idf.json', '/etc/table.json', 'a/../../b.json', 'weights.bin', ''])(
+    'are no table at %j',
+    async (path) => {
+      const files = {
+        'modules.json': [{ path: 'q', type: type('SparseStaticEmbedding') }],
+        'q/config.json': { path },
+      };
+      const wanted = [...Object.keys(files), 'q/model.safetensors'];
+      expect(chooseFiles([...wanted, path], await namedBy(files))).toEqual(wanted.sort());
+    },
+  );
+
   it('of a router whose transformer lies in the root are those of the root too', async () => {
     const files = {
       'modules.json': [{ path: '', type: 'sentence_transformers.base.modules.router.Router' }],

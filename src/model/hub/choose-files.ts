@@ -38,10 +38,12 @@ export type NamedFiles = {
   readonly folders?: ModuleFolders | undefined;
   /** The network, where lzero.json says which file it is. */
   readonly network?: string | undefined;
+  /** Tables of query weights, whatever they are called; for each the places where it may be, best first. */
+  readonly tables?: readonly (readonly string[])[] | undefined;
 };
 
 /** The files of a model, out of those of its repository; what an ONNX file has beside it, it says itself. */
-export function chooseFiles(paths: Iterable<string>, { folders, network }: NamedFiles = {}): string[] {
+export function chooseFiles(paths: Iterable<string>, { folders, network, tables = [] }: NamedFiles = {}): string[] {
   const all = new Set(paths);
   const { modules, routers } = folders ?? { modules: [''], routers: [] };
   const described = new Set(['', ...modules, ...routers]);
@@ -52,7 +54,8 @@ export function chooseFiles(paths: Iterable<string>, { folders, network }: Named
   const wanted = network === undefined ? modules.flatMap((folder) => weightsIn(folder, all) ?? []) : [network];
   const weights = wanted.filter((path) => all.has(path));
   if (weights.length === 0 && !isWithoutNetwork(all)) throw noWeights(all);
-  return [...descriptions, ...weights].sort();
+  const named = tables.flatMap((places) => places.find((path) => all.has(path)) ?? []);
+  return [...new Set([...descriptions, ...weights, ...named])].sort();
 }
 
 function weightsIn(folder: Folder, all: ReadonlySet<string>): string | undefined {
@@ -75,6 +78,7 @@ function noWeights(all: ReadonlySet<string>): CheckpointError {
 // ---- what files say about others
 
 const settingsSchema = z.object({ file: z.string().optional() });
+const tableSchema = z.object({ path: z.string().nullish() });
 
 /** Reads a file of the repository; undefined where it has none of this path. */
 export type ReadRepositoryFile = (path: string) => Promise<string | undefined>;
@@ -83,27 +87,46 @@ export type ReadRepositoryFile = (path: string) => Promise<string | undefined>;
 export async function namedFiles(read: ReadRepositoryFile): Promise<NamedFiles> {
   const settings = await read('lzero.json');
   const network = settings === undefined ? undefined : parseChecked(settings, 'lzero.json', settingsSchema).file;
-  return { network, folders: await moduleFolders(read) };
+  const listed = await listedModules(read);
+  if (listed === undefined) return { network };
+  const { modules, routers } = listed;
+  const tables: string[][] = [];
+  for (const { folder, type } of modules)
+    if (/\.SparseStaticEmbedding$/.test(type)) tables.push(await tablePlaces(folder, read));
+  return { network, folders: { modules: modules.map(({ folder }) => folder), routers }, tables };
 }
 
+/** Where the table may be that a SparseStaticEmbedding names: in its own folder, else in that of the model. */
+async function tablePlaces(folder: Folder, read: ReadRepositoryFile): Promise<string[]> {
+  const file = join(folder, 'config.json');
+  const text = await read(file);
+  const named = text === undefined ? undefined : parseChecked(text, file, tableSchema).path;
+  const path = named?.replace(/^(?:\.\/+)+/, '') ?? '';
+  const isTable = path.endsWith('.json') && isInside(path); // what else it names is refused when the model is read
+  return isTable ? [join(folder, path), path] : [];
+}
+
+type ListedModule = { readonly folder: Folder; readonly type: string };
+type ListedModules = { readonly modules: readonly ListedModule[]; readonly routers: readonly Folder[] };
+
 /**
- * The folders that modules.json names, and those that the routers among them name; undefined without modules.json.
+ * The modules that modules.json names, and those that the routers among them name; undefined without modules.json.
  * sentence-transformers writes both; `Asym` is what it called the routers of dense models, which can be given a head here.
  */
-async function moduleFolders(read: ReadRepositoryFile): Promise<ModuleFolders | undefined> {
+async function listedModules(read: ReadRepositoryFile): Promise<ListedModules | undefined> {
   const text = await read(MODULES_FILE);
   if (text === undefined) return undefined;
-  const modules: Folder[] = [];
+  const modules: ListedModule[] = [];
   const routers: Folder[] = [];
   for (const { path, type } of parseChecked(text, MODULES_FILE, moduleListSchema)) {
     const folder = checkFolder(path, MODULES_FILE);
     const file = join(folder, ROUTER_FILE);
     const router = /\.(?:Router|Asym)$/.test(type) ? await read(file) : undefined;
-    if (router === undefined) modules.push(folder);
+    if (router === undefined) modules.push({ folder, type });
     else {
       routers.push(folder);
-      const names = Object.keys(parseChecked(router, file, routerTypesSchema).types);
-      modules.push(...names.map((name) => checkFolder(join(folder, name), file)));
+      for (const [name, kind] of Object.entries(parseChecked(router, file, routerTypesSchema).types))
+        modules.push({ folder: checkFolder(join(folder, name), file), type: kind });
     }
   }
   return { modules, routers };

@@ -146,6 +146,22 @@ describe('pulling a model', () => {
     expect(found).toHaveLength(5);
     expect(readFileSync(join(folder, 'document_0_MLM/model.safetensors'))).toHaveLength(200);
   });
+
+  it('fetches the table of query weights that a module names, under whatever name', async () => {
+    const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+    const embedding = 'sentence_transformers.sparse_encoder.models.SparseStaticEmbedding';
+    const files = {
+      'modules.json': json([{ path: '', type: 'sentence_transformers.models.Router' }]),
+      'router_config.json': json({ types: { query_0_Static: embedding, document_0_MLM: 'y' } }),
+      'query_0_Static/config.json': json({ path: 'token_weights.json', frozen: true }),
+      'query_0_Static/token_weights.json': json({ river: 2 }),
+      'document_0_MLM/model.safetensors': bytes(200),
+      'token_weights.json': json({ river: 3 }), // not asked for: the module has one of its own
+    };
+    const { folder } = await pull(await serveModel({}, { ...model, files, large: [] }));
+    expect(readFileSync(join(folder, 'query_0_Static/token_weights.json'), 'utf8')).toBe('{"river":2}');
+    expect(readdirSync(folder)).not.toContain('token_weights.json');
+  });
 });
 
 describe('pulling an ONNX model', () => {
