@@ -70,6 +70,8 @@ const { positionals, values } = parseArgs({
 const [data, weights] = positionals;
 if (!data || !weights) throw new Error('usage: npx tsx runs/int8-quality.ts DATA WEIGHTS');
 const wanted: readonly string[] = values.only?.split(',') ?? MODELS;
+const unknown = wanted.filter((name) => !MODELS.some((model) => model === name));
+if (unknown.length > 0) throw new Error(`--only ${unknown.join(',')}: expected ${MODELS.join(', ')}`);
 const scratch = mkdtempSync(join(tmpdir(), 'lzero-int8-'));
 try {
   const losses: number[] = [];
@@ -80,7 +82,7 @@ try {
   }
   const worst = Math.max(...losses);
   console.log(`largest loss ${(100 * worst).toFixed(2)} %, limit ${100 * LIMIT} %`);
-  if (worst > LIMIT) process.exitCode = 1;
+  if (!(worst <= LIMIT)) process.exitCode = 1; // also where one is no number
 } finally {
   rmSync(scratch, { recursive: true });
 }
