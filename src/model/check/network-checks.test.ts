@@ -147,6 +147,18 @@ describe('the activation', () => {
   });
 });
 
+describe('query weights in lines', () => {
+  it('are read as lines, also where the first token is a brace', async () => {
+    const tokens = TOKENS.map((token) => (token === '[unused0]' ? '{' : token));
+    remove(folder, 'lzero.json', 'idf.json', 'tokenizer.json');
+    writeFileSync(join(folder, 'vocab.txt'), `${tokens.join('\n')}\n`);
+    const lines = ['{', ...tokens.filter((token) => token !== '{')].map((token) => `${token}\t1.5\n`);
+    writeFileSync(join(folder, 'query_token_weights.txt'), lines.join(''));
+    const { found: words } = await found('query-weights');
+    expect(words).toEqual(['query_token_weights.txt names every token of the vocabulary']);
+  });
+});
+
 describe('the decoder', () => {
   it('that differs from the embeddings, although config.json ties them, is found', async () => {
     rmSync(folder, { recursive: true });

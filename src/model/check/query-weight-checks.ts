@@ -6,14 +6,12 @@
  */
 import { join, relative } from 'node:path';
 import type { SparseVector } from '../../core/index.ts';
-import { readIfExists } from '../../files/index.ts';
-import { type IdfTable, noIdf, type Vocabulary } from '../../text/index.ts';
+import { type IdfTable, noIdf } from '../../text/index.ts';
 import { weightsIn } from '../layouts/network-in.ts';
 import type { ModelFolder } from '../model-folder.ts';
 import { prune } from '../prune.ts';
-import { readIdf } from '../query-weights.ts';
+import { readIdf, readWeightTensor, tokensNamedIn } from '../query-weights.ts';
 import { isSiamese } from '../settings.ts';
-import { openTensorFile } from '../tensors/open-tensor-file.ts';
 import { effectOf, largest } from './effect.ts';
 import { type CheckResult, differs, type Effect, notApplicable, ok } from './report.ts';
 import { lookedUp, problemOf, type Subject } from './subject.ts';
@@ -83,7 +81,7 @@ type Table = { readonly path: string; readonly missing?: number };
 async function checkMissing(subject: Subject, model: ModelFolder, table: Table): Promise<Finding> {
   const { vocabulary } = model.tokenizer;
   const path = shown(model, table.path);
-  const named = namesOf((await readIfExists(table.path)) ?? '');
+  const named = await tokensNamedIn(table.path);
   const ids = Array.from(vocabulary.tokens.keys()).filter(
     (j) => !named.has(vocabulary.tokens[j]) && !vocabulary.specialIds.has(j),
   );
@@ -100,12 +98,6 @@ async function checkMissing(subject: Subject, model: ModelFolder, table: Table):
     effect: await subject.measure({ idf: { values } }),
     fix: `write the weight of every token into ${path}: lzero model import ${model.folder} -o MODEL does`,
   };
-}
-
-/** Tokens of a table: keys of a JSON object, or what stands before the tab of each line. */
-function namesOf(text: string): ReadonlySet<string> {
-  if (text.trimStart().startsWith('{')) return new Set(Object.keys(JSON.parse(text)));
-  return new Set(text.split('\n').map((line) => line.slice(0, line.lastIndexOf('\t'))));
 }
 
 // ---- what sentence-transformers does to a query that is looked up
@@ -175,11 +167,12 @@ async function checkOthers(subject: Subject, model: ModelFolder): Promise<Findin
 
 const TABLES: ReadonlySet<string> = new Set(['idf.json', 'query_token_weights.txt']);
 
+/** `table`: the weights, or why they cannot be read. */
 type OtherTable = { readonly path: string; readonly table: IdfTable | string };
 
-/** Each table that is not the one in use: read, or why it cannot be. */
+/** Each table that is not the one in use, of sentence-transformers' SparseStaticEmbedding also as a tensor. */
 async function otherTables({ folder, files }: Subject, model: ModelFolder): Promise<OtherTable[]> {
-  const { vocabulary } = model.tokenizer;
+  const { tokenizer } = model;
   const used = 'path' in model.queryWeights ? model.queryWeights.path : '';
   const tables: OtherTable[] = [];
   const read = async (path: string, make: () => IdfTable | Promise<IdfTable>): Promise<void> => {
@@ -191,26 +184,15 @@ async function otherTables({ folder, files }: Subject, model: ModelFolder): Prom
   };
   for (const file of files)
     if (TABLES.has(file.name) && relative(join(folder, file.path), used) !== '')
-      await read(file.path, () => readIdf(join(folder, file.path), model.tokenizer));
+      await read(file.path, () => readIdf(join(folder, file.path), tokenizer));
   for (const place of new Set(files.map((file) => file.place)))
     if (
       /SparseStaticEmbedding$/.test(place) &&
       !used.startsWith(join(folder, place)) &&
       (await weightsIn(join(folder, place)))
     )
-      await read(place, () => staticWeights(join(folder, place), vocabulary));
+      await read(place, () => readWeightTensor(join(folder, place), 'weight', tokenizer));
   return tables;
-}
-
-/** The weights of sentence-transformers' SparseStaticEmbedding. */
-async function staticWeights(folder: string, vocabulary: Vocabulary): Promise<IdfTable> {
-  const file = await openTensorFile(folder);
-  try {
-    const values = await file.readFloat32('weight');
-    return { values: values.slice(0, vocabulary.size) };
-  } finally {
-    await file.close();
-  }
 }
 
 /** In words, how many tokens a table weighs in another way; undefined where it is none. */

@@ -16,6 +16,7 @@ import {
   writeSoundWords,
 } from '../../../test/golden/check/fixtures.ts';
 import { tokenizerJson } from '../../../test/golden/text/fixtures.ts';
+import { writeSafetensors } from '../tensors/safetensors-writer.ts';
 import { type CheckOptions, checkModel } from './check-model.ts';
 import type { CheckId } from './report.ts';
 
@@ -147,6 +148,22 @@ describe('query weights', () => {
     writeJson(folder, 'query_0_SparseStaticEmbedding/idf.json', { ...idfTable(), the: 9 });
     const words = expect.stringContaining('weighs 1 of 277 tokens in another way; the first: "the" 9 there');
     expect(await found('query-weights')).toMatchObject({ ...CHANGES, found: expect.arrayContaining([words]) });
+  });
+
+  it.each([
+    ['of other numbers', [TOKENS.length], 'weighs 272 of 277 tokens in another way'],
+    ['for fewer tokens', [100], 'one weight for each token, got [100]'],
+    ['of a matrix', [TOKENS.length, 1], 'one weight for each token, got [277, 1]'],
+  ])('of a SparseStaticEmbedding %s are named', async (_, shape, words) => {
+    const place = 'query_0_SparseStaticEmbedding';
+    writeJson(folder, `${place}/config.json`, { frozen: true });
+    const values = new Float32Array(shape[0]).fill(9);
+    await writeSafetensors(join(folder, place, 'model.safetensors'), [{ name: 'weight', dtype: 'F32', shape, values }]);
+    expect(await found('query-weights')).toMatchObject({
+      changesScores: true,
+      verdict: 'differs',
+      found: expect.arrayContaining([expect.stringContaining(words)]),
+    });
   });
 
   it('of a table in another form that says the same are fine', async () => {
