@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { Command } from 'commander';
-import { Checkpoint, formatPruneRule, loadModel, type Model, networkFile } from '../model/index.ts';
+import { Checkpoint, formatPruneRule, isDistilBert, loadModel, type Model, networkFile } from '../model/index.ts';
 import type { CliContext } from './context.ts';
 import { formatBytes, formatCount } from './format.ts';
 import { addCheckpointOptions, checkpointOptions, type RawCheckpointOptions } from './model-options.ts';
@@ -78,7 +78,7 @@ async function describeNetwork({ settings, source }: Model): Promise<Record<stri
     const { config, head, usedNames, decoderName } = checkpoint;
     const size = (name: string) => checkpoint.entry(name).shape.reduce((a, b) => a * b, 1);
     const numParameters = usedNames.reduce((sum, name) => sum + size(name), 0);
-    const architecture = config.numTypes === 0 ? 'distilbert' : 'bert';
+    const architecture = isDistilBert(config) ? 'distilbert' : 'bert';
     const { dtype } = checkpoint.entry(decoderName);
     return {
       head,

@@ -49,6 +49,7 @@ describe('config.json', () => {
     ['relative positions', { position_embedding_type: 'relative_key' }, 'position_embedding_type'],
     ['heads that do not divide the hidden size', { num_attention_heads: 5 }, 'not a multiple of num_attention_heads 5'],
     ['no layers', { num_hidden_layers: 0 }, 'num_hidden_layers'],
+    ['no token types', { type_vocab_size: 0 }, 'type_vocab_size'],
     ['a missing size', { vocab_size: undefined }, 'vocab_size'],
     ['a negative size', { hidden_size: -32 }, 'hidden_size'],
     ['a size in words', { hidden_size: '32' }, 'hidden_size'],
@@ -106,6 +107,7 @@ describe('config.json of DistilBERT', () => {
       maxPositions: 64,
       numTypes: 0,
       layerNormEpsilon: 1e-12,
+      family: 'distilbert',
     });
   });
 

@@ -70,7 +70,14 @@ export type BertConfig = {
   readonly hiddenActivation?: 'gelu-tanh' | 'relu';
   /** Only where the decoder must not be the word embeddings. */
   readonly decoder?: 'untied';
+  /** Only where it is DistilBERT: the network is a BERT, but its files have other words for it. */
+  readonly family?: 'distilbert';
 };
+
+/** Whether the files of a network are to have DistilBERT's words. */
+export function isDistilBert({ family }: Pick<BertConfig, 'family'>): boolean {
+  return family === 'distilbert';
+}
 
 const DAMAGED = 'the file is damaged or not a config.json: fetch it again';
 
@@ -126,6 +133,7 @@ function distilBert(c: z.infer<typeof distilBertSchema>): BertConfig {
     numTypes: 0,
     layerNormEpsilon: DISTILBERT_EPSILON,
     ...unusual(c.activation, c.tie_word_embeddings),
+    family: 'distilbert',
   };
 }
 

@@ -5,7 +5,7 @@
 import { basename, join } from 'node:path';
 import { CheckpointError, InterruptedError, printable } from '../core/index.ts';
 import type { BertConfig } from './bert-config.ts';
-import { parseBertConfig } from './bert-config.ts';
+import { isDistilBert, parseBertConfig } from './bert-config.ts';
 import { readStoredCodes, scaleName } from './int8/stored-codes.ts';
 import { readSmallFile } from './layouts/module-files.ts';
 import { DECODER, DECODER_BIAS, MLM_BIAS, namesInFile, TIED, WORD_EMBEDDINGS } from './tensor-names.ts';
@@ -178,7 +178,7 @@ export class Checkpoint {
   }
 
   get #kind(): string {
-    return this.config.numTypes === 0 ? 'DistilBERT' : 'BERT';
+    return isDistilBert(this.config) ? 'DistilBERT' : 'BERT';
   }
 
   /** In place of a decoder that was not saved, transformers would take a random one. */

@@ -9,6 +9,7 @@ export {
   addActivationGradient,
 } from './activation.ts';
 export type { BertConfig } from './bert-config.ts';
+export { isDistilBert } from './bert-config.ts';
 export type { Dropout, EncoderInputs, EncoderValues, Network, ParameterLookup, Products } from './bert-graph.ts';
 export { bertEncoder, floatProducts } from './bert-graph.ts';
 export type { CheckOptions } from './check/check-model.ts';

@@ -5,6 +5,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { CheckpointError, messageOf } from '../core/index.ts';
+import type { BertConfig } from './bert-config.ts';
 import { Checkpoint } from './checkpoint.ts';
 import type { Precision } from './int8/precision.ts';
 import { quantisedTensors } from './int8/quantised-tensors.ts';
@@ -21,7 +22,9 @@ export async function modelIdentity(model: ModelFolder, precision: Precision): P
   const { settings, config, idf, tokenizerFiles } = model;
   const isCodes = settings.kind === 'bert' && precision === 'int8';
   const decisive = decisiveSettings(settings);
-  hash.update(JSON.stringify([isCodes ? ['int8', sorted(decisive)] : decisive, config, tokenizerFiles]));
+  hash.update(
+    JSON.stringify([isCodes ? ['int8', sorted(decisive)] : decisive, config && sizesOf(config), tokenizerFiles]),
+  );
   hash.update(bytesOf(idf.values));
   if (isCodes) await hashCodes(hash, model.encoderFolder);
   else for (const path of await networkFiles(model)) await hashFile(hash, path);
@@ -36,6 +39,11 @@ function decisiveSettings(settings: ModelSettings): Readonly<Record<string, unkn
   if (network.kind === 'onnx') return network;
   const { precision: _precision, ...floats } = network;
   return floats;
+}
+
+/** Which words the files have for the network decides nothing. */
+function sizesOf({ family: _, ...sizes }: BertConfig): Readonly<Record<string, unknown>> {
+  return sizes;
 }
 
 /** By name: files of different layouts say the same things in different orders. */

@@ -10,9 +10,10 @@ import {
   golden,
   goldenFolder,
 } from '../../test/golden/model/fixtures.ts';
-import { ConfigError, EngineError, InputError } from '../core/index.ts';
+import { assert, ConfigError, EngineError, InputError } from '../core/index.ts';
 import { type DocumentToEncode, WINDOW } from './encode.ts';
 import { loadModel } from './model.ts';
+import { modelIdentity } from './model-identity.ts';
 import { formatSettings } from './settings.ts';
 
 const copy = copyOfGolden('untied');
@@ -64,6 +65,14 @@ describe('a model', () => {
     expect(await identity()).not.toBe(before);
     changeConfig(copy.folder, { num_attention_heads: 2 });
     expect(await identity()).toBe(before);
+  });
+
+  it('has an identity of sizes and weights, whichever words its files have for them', async () => {
+    const folder = join(import.meta.dirname, '../../test/golden/models/distilbert');
+    const { source } = await loadModel(folder, { idf: 'none' });
+    assert(source.config?.family === 'distilbert', 'the golden model is a DistilBERT');
+    const { family: _, ...config } = source.config;
+    expect(await modelIdentity({ ...source, config }, 'fp32')).toBe(await modelIdentity(source, 'fp32'));
   });
 
   it('prunes by its rule, after the activation: top-k 5 keeps five of each vector', async () => {

@@ -45,8 +45,8 @@ describe('names of DistilBERT', () => {
 
   it.each(PAIRS)('%s is what a file for others calls %s; BERT keeps its name', (name, usual) => {
     expect(distilBertName(usual)).toBe(name);
-    expect(nameForOthers(usual, { numTypes: 0 })).toBe(name);
-    expect(nameForOthers(usual, { numTypes: 2 })).toBe(usual);
+    expect(nameForOthers(usual, { family: 'distilbert' })).toBe(name);
+    expect(nameForOthers(usual, {})).toBe(usual);
   });
 
   it.each([

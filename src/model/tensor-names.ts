@@ -8,6 +8,7 @@
  */
 import { CheckpointError } from '../core/index.ts';
 import type { BertConfig } from './bert-config.ts';
+import { isDistilBert } from './bert-config.ts';
 import { tensorLabel } from './tensors/weights-file.ts';
 
 /** Names of the tensors that have more than one meaning to us. */
@@ -98,8 +99,8 @@ export function distilBertName(name: string): string {
 }
 
 /** The name of a tensor in a file that others load beside config.json: BertForMaskedLM's, or for DistilBERT its own. */
-export function nameForOthers(name: string, { numTypes }: Pick<BertConfig, 'numTypes'>): string {
-  return numTypes === 0 ? distilBertName(name) : name; // DistilBERT is the one that has no token types
+export function nameForOthers(name: string, config: Pick<BertConfig, 'family'>): string {
+  return isDistilBert(config) ? distilBertName(name) : name;
 }
 
 /**

@@ -6,6 +6,7 @@
 import { join } from 'node:path';
 import type { Vocabulary } from '../../text/index.ts';
 import type { BertConfig } from '../bert-config.ts';
+import { isDistilBert } from '../bert-config.ts';
 import type { Checkpoint } from '../checkpoint.ts';
 import { WEIGHTS_FILE } from '../checkpoint.ts';
 import { DECODER_BIAS, distilBertName, MLM_BIAS, WORD_EMBEDDINGS } from '../tensor-names.ts';
@@ -24,11 +25,6 @@ export async function writeMaskedLm(folder: string, checkpoint: Checkpoint, voca
     for (const written of writtenNames(checkpoint, name)) tensors.push({ name: written, dtype: 'F32', ...tensor });
   }
   await writeSafetensors(join(folder, WEIGHTS_FILE), tensors, { format: 'pt' });
-}
-
-/** DistilBERT is the one that has no token types. */
-function isDistilBert({ numTypes }: BertConfig): boolean {
-  return numTypes === 0;
 }
 
 /** What the tensor is called there. BERT's bias has two names, and it depends on the decoder which of them counts. */
