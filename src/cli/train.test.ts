@@ -92,4 +92,25 @@ describe('lzero train', () => {
       optim: { clip: null },
     });
   });
+
+  it.each([
+    'data.train=nowhere.jsonl',
+    'data.docsPerQuery=9',
+    'evaluate.collection=nowhere',
+    'evaluate.split=nowhere',
+    'idf.source=nowhere.json',
+  ])('--dry-run finds %s', async (set) => {
+    const { exitCode, stdout, stderr } = await lzero(config, '--dry-run', '--set', set);
+    expect([exitCode === 0, stdout]).toEqual([false, '']);
+    expect(stderr).toMatch(/nowhere|docsPerQuery: 9/);
+  });
+
+  it('says what is missing, and that a ramp is longer than the run', async () => {
+    const bad = join(folder, 'no-rank.yaml');
+    writeFileSync(bad, text.replace('rank: { loss: kl }\n', ''));
+    expect((await lzero(bad, '--dry-run')).stderr).toContain('`rank`: is missing: expected { loss: … }');
+    const set = ['--set', 'optim.steps=3', '--set', 'sparsity.ramp=30'];
+    const { stderr } = await lzero(config, '-o', join(folder, 'ramp.run'), ...set);
+    expect(stderr).toContain('λ grows over 30 steps and the run has 3: it ends with 0.00010 of 0.01');
+  }, 60_000);
 });

@@ -6,6 +6,7 @@ import { describeSettings, loadConfig, renderSettings } from '../config/index.ts
 import { UsageError } from '../core/index.ts';
 import { ENGINE_VERSION } from '../graph/index.ts';
 import {
+  openInputs,
   readBase,
   type TrainConfig,
   type TrainOutcome,
@@ -34,7 +35,7 @@ export function trainCommand(context: CliContext): Command {
     .option('-o, --output <folder>', 'folder of the run; the name of the configuration with .run if not given')
     .option('--set <key=value>', 'change a setting of the file; may be repeated', collect, [])
     .option('--resume', 'go on with a run that was stopped or killed')
-    .option('--dry-run', 'only check the configuration, and print it with all defaults')
+    .option('--dry-run', 'only check the configuration and all data, and print it with all defaults')
     .option('--settings', 'print every setting of a configuration, with its default and its meaning')
     .action((file: string | undefined, options: TrainCommandOptions) => runTrain(context, file, options));
   return withExamples(command, {
@@ -54,8 +55,10 @@ async function runTrain(context: CliContext, file: string | undefined, options: 
   if (file === undefined) throw new UsageError('name a configuration', { hint: 'see lzero train --help' });
   const { output = `${basename(file, extname(file))}.run`, set, resume, dryRun = false } = options;
   const config = await readConfig(file, set);
-  if (dryRun) return await context.stdout.write(`${JSON.stringify(config, undefined, 2)}\n`);
+  if (dryRun) return await checkOnly(context, config);
   const view = new TrainingView(context);
+  const sayWhat = (): void => context.logger.info('finishing the step, then saving it; Ctrl-C again quits at once');
+  context.signal.addEventListener('abort', sayWhat, { once: true });
   try {
     const outcome = await train(config, {
       folder: output,
@@ -67,8 +70,19 @@ async function runTrain(context: CliContext, file: string | undefined, options: 
     view.close();
     await report(context, outcome);
   } finally {
+    context.signal.removeEventListener('abort', sayWhat);
     view.close();
   }
+}
+
+async function checkOnly(context: CliContext, config: TrainConfig): Promise<void> {
+  const view = new TrainingView(context);
+  try {
+    await openInputs(config, { listener: (event) => view.show(event), signal: context.signal });
+  } finally {
+    view.close();
+  }
+  await context.stdout.write(`${JSON.stringify(config, undefined, 2)}\n`);
 }
 
 /** Checked twice: by itself, and against the sizes of its base model; each problem with its line. */

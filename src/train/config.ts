@@ -4,6 +4,7 @@
  * (a list shorter than docsPerQuery, a threshold above the vocabulary) is checked where those are opened.
  */
 import { z } from 'zod';
+import { lambdaAt } from '../losses/index.ts';
 import { ACTIVATIONS } from '../model/index.ts';
 
 const count = z.int().positive();
@@ -119,6 +120,11 @@ export function rampSteps({ lambda, ramp, rampShape }: SparsityConfig): number {
   return lambda === 0 || rampShape === 'none' ? 0 : ramp;
 }
 
+/** λ of the last of so many steps. */
+export function lambdaReached({ sparsity: { lambda, ramp, rampShape } }: TrainConfig, steps: number): number {
+  return lambdaAt(steps - 1, { lambda, ramp, shape: rampShape });
+}
+
 const idfSchema = z
   .strictObject({
     source: z.string().min(1).default('model').describe('model, corpus (the training texts), none, or a file'),
@@ -220,7 +226,9 @@ export const trainConfigSchema = z
   .strictObject({
     model: modelSchema,
     data: dataSchema,
-    rank: z.union([rankTermSchema, z.array(rankTermSchema).min(1)]),
+    rank: z.union([rankTermSchema, z.array(rankTermSchema).min(1)], {
+      error: ({ input }) => (input === undefined ? 'is missing: expected { loss: … }, or a list of such' : undefined),
+    }),
     sparsity: sparsitySchema,
     idf: idfSchema.prefault({}),
     optim: optimSchema.prefault({}),
@@ -274,6 +282,8 @@ export function trainConfigFor({ vocabSize, numLayers, maxPositions }: ModelFact
   });
 }
 
+/** A configuration as it is written: what has a default may be missing. */
+export type TrainConfigInput = z.input<typeof trainConfigSchema>;
 /** A checked configuration, defaults filled in. */
 export type TrainConfig = z.output<typeof trainConfigSchema>;
 /** One ranking loss and its factor. */

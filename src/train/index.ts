@@ -1,13 +1,13 @@
 /** Training: data, network, objective, optimiser, and the runs that put them together. */
-export type { ModelFacts, RankTerm, SparsityConfig, TrainConfig, TrainingFormat } from './config.ts';
+export type { ModelFacts, RankTerm, SparsityConfig, TrainConfig, TrainConfigInput, TrainingFormat } from './config.ts';
 export { trainConfigFor, trainConfigSchema } from './config.ts';
 export type { Objective, ObjectiveBatch, ObjectiveResult } from './objective.ts';
 export { objective } from './objective.ts';
 export type { Evaluation } from './run/evaluation.ts';
 export type { Metrics, TrainEvent, TrainListener, TrainOutcome } from './run/events.ts';
 export { CollapseError } from './run/guards.ts';
-export type { BaseModel } from './run/prepare.ts';
-export { readBase } from './run/prepare.ts';
+export type { BaseModel, Inputs, PrepareOptions } from './run/prepare.ts';
+export { openInputs, readBase } from './run/prepare.ts';
 export type { RunFolderOptions } from './run/run-folder.ts';
 export type { TrainOptions } from './run/train.ts';
 export { train } from './run/train.ts';

@@ -1,5 +1,5 @@
 /** Whole runs, on the training thread: what they write, that they can be stopped and gone on with, what they refuse. */
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -172,6 +172,31 @@ describe('a training run', () => {
     },
     TIMEOUT_MS,
   );
+
+  it(
+    'takes a configuration without defaults, refuses one that cannot work, and fails with what a listener throws',
+    async () => {
+      const config = tinyConfig(text, 'optim.steps=3', 'evaluate.every=100');
+      const { engine: _, output: _o, ...written } = config;
+      expect(await train(written, { folder: place('written') })).toMatchObject({ steps: 3 });
+      const bad = { ...written, rank: { loss: 'kl', inBatchNegatives: true } } as const;
+      await expect(train(bad, { folder: place('bad') })).rejects.toMatchObject({ code: 'CONFIG' });
+      const onEvent = (): void => {
+        throw new Error('mine');
+      };
+      await expect(train(config, { folder: place('thrown'), onEvent })).rejects.toThrow('mine');
+    },
+    TIMEOUT_MS,
+  );
+
+  it('refuses a tokenizer that is much smaller than the network', async () => {
+    const base = place('misfit');
+    cpSync(goldenFolder('tied'), base, { recursive: true });
+    const lines = readFileSync(join(base, 'vocab.txt'), 'utf8').split('\n');
+    rmSync(join(base, 'tokenizer.json'), { force: true });
+    writeFileSync(join(base, 'vocab.txt'), lines.slice(0, 200).join('\n'));
+    await expect(run('misfit.run', [`model.base=${base}`])).rejects.toThrow('they are of two models');
+  });
 
   it(
     'refuses to begin over a run, to go on with none, and to go on with another configuration',

@@ -83,7 +83,7 @@ describe('steps', () => {
     expect(alarmsOf([4, 4, 4], config('sparsity.regulariser=l1'))[2]?.hint).not.toContain('threshold');
   });
 
-  it.each([{ loss: Number.NaN }, { gradientNorm: Number.POSITIVE_INFINITY }])(
+  it.each([{ loss: Number.NaN }, { gradientNorm: Number.POSITIVE_INFINITY }, { gradientNorm: 5e31 }])(
     'that are not finite (%o) end it',
     (bad) => {
       expect(checkStep(report(bad), 0, config()).alarm).toMatchObject({

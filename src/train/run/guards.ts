@@ -92,6 +92,8 @@ export function checkFirstBatch({
 
 /** Steps in a row whose documents are all empty before that counts as dead: one batch may be an odd one. */
 const DEAD_STEPS = 3;
+/** AdamW keeps squares as float32. */
+const LARGEST_NORM = 1e18;
 /** Evaluations in a row with fewer than one term a document before that counts as a collapse. */
 const COLLAPSED_EVALUATIONS = 2;
 
@@ -102,8 +104,12 @@ export function checkStep(
   config: TrainConfig,
 ): { readonly numDead: number; readonly alarm: Alarm | undefined } {
   const numDead = numEmpty === numDocs ? numDeadBefore + 1 : 0;
-  if (!Number.isFinite(loss) || !Number.isFinite(gradientNorm)) {
-    const message = `step ${step + 1}: ${Number.isFinite(loss) ? 'the gradient' : 'the loss'} is not a finite number`;
+  if (!Number.isFinite(loss) || !(gradientNorm < LARGEST_NORM)) {
+    const what = Number.isFinite(loss) ? 'the gradient' : 'the loss';
+    const how = Number.isFinite(gradientNorm)
+      ? `too large to be squared (norm ${gradientNorm.toPrecision(2)})`
+      : 'not a finite number';
+    const message = `step ${step + 1}: ${what} is ${Number.isFinite(loss) ? how : 'not a finite number'}`;
     const hint = 'lower optim.learningRate, lengthen optim.warmup, or set optim.clip: 1';
     return { numDead, alarm: { message, hint, isFatal: true } };
   }

@@ -6,7 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert, InterruptedError } from '../../core/index.ts';
 import type { TrainingBatch } from '../batches/training-batch.ts';
-import { rampSteps, type TrainConfig } from '../config.ts';
+import { lambdaReached, rampSteps, type TrainConfig } from '../config.ts';
 import { BEST_BY, type Evaluation } from './evaluation.ts';
 import type { Metrics, TrainListener, TrainOutcome } from './events.ts';
 import { type Alarm, CollapseError, checkFirstBatch, checkLengths, checkStep, logitStatistics } from './guards.ts';
@@ -58,6 +58,7 @@ export class TrainingLoop {
       if (!isBegun && !(error instanceof InterruptedError)) await folder.abandon();
       throw error;
     }
+    this.#warnOfRamp();
     listener({ kind: 'begin', step: this.#state.step, steps: config.optim.steps });
     const batches = prepared.data.batches(this.#state.step);
     try {
@@ -66,6 +67,15 @@ export class TrainingLoop {
       await batches.return(undefined);
     }
     return await this.#finish(folder);
+  }
+
+  /** A run that ends before λ has grown trains another objective than it says. */
+  #warnOfRamp(): void {
+    const { sparsity, optim } = this.#parts.config;
+    if (rampSteps(sparsity) <= optim.steps) return;
+    const reached = lambdaReached(this.#parts.config, optim.steps).toPrecision(2);
+    const message = `λ grows over ${sparsity.ramp} steps and the run has ${optim.steps}: it ends with ${reached} of ${sparsity.lambda} (sparsity.ramp)`;
+    this.#parts.listener({ kind: 'note', level: 'warn', message });
   }
 
   /** False where there is no checkpoint. */
@@ -173,7 +183,8 @@ export class TrainingLoop {
     const candidate = folder.candidate;
     await this.#write(candidate);
     const values = await this.#measure(candidate);
-    const isBest = this.#countsAsBest() && (this.#state.best?.values[BEST_BY] ?? -1) < values[BEST_BY];
+    const isBest =
+      values.docLen >= 1 && this.#countsAsBest() && (this.#state.best?.values[BEST_BY] ?? -1) < values[BEST_BY];
     if (isBest && config.evaluate?.keep === 'best') await this.#write(folder.best, values);
     const numCollapsed = values.docLen < 1 ? this.#state.numCollapsed + 1 : 0;
     this.#state = {

@@ -49,17 +49,28 @@ export async function readBase({ model: { base }, idf }: Pick<TrainConfig, 'mode
 /** A base model, all but its weights. */
 export type BaseModel = { readonly folder: ModelFolder; readonly facts: ModelFacts };
 
+/** What a run reads, all but the weights: opened and checked, every line of the data included. */
+export async function openInputs(config: TrainConfig, options: PrepareOptions): Promise<Inputs> {
+  const base = await readBase(config);
+  checkFit(config, base.facts);
+  checkTokenizer(base, config.model.base);
+  const data = await openData(config, options);
+  const evaluator = config.evaluate && (await Evaluator.open(config.evaluate, { signal: options.signal }));
+  if (!['model', 'corpus'].includes(config.idf.source)) await readIdf(config.idf.source, base.folder.tokenizer);
+  return { base: base.folder, data, evaluator };
+}
+
+/** What a run reads, all but the weights. */
+export type Inputs = Pick<Prepared, 'base' | 'data' | 'evaluator'>;
+
 /** Opens everything. */
 export async function prepare(config: TrainConfig, frozenCache: string, options: PrepareOptions): Promise<Prepared> {
-  const { listener, signal } = options;
-  const { folder: base, facts } = await readBase(config);
-  checkFit(config, facts);
-  const data = await openData(config, options);
+  const { listener } = options;
+  const { base, data, evaluator } = await openInputs(config, options);
   const checkpoint = await Checkpoint.open(base.encoderFolder);
   try {
     if (checkpoint.head === 'none')
       throw missingHead(config.model.base, `lzero model import ${config.model.base} -o MODEL`);
-    const evaluator = config.evaluate && (await Evaluator.open(config.evaluate, { signal }));
     const idf = await queryWeights(config, base, { data, listener });
     const { tokenizer } = base;
     const logger = loggerOf(listener);
@@ -78,6 +89,18 @@ export async function prepare(config: TrainConfig, frozenCache: string, options:
     await checkpoint.close();
     throw error;
   }
+}
+
+/** Rows that only fill the table up to a round size are few: more than this share without a token are another model's. */
+const MAX_SPARE_SHARE = 0.1;
+
+/** Whether the tokenizer is the network's own, as far as sizes tell. */
+function checkTokenizer({ folder, facts: { vocabSize } }: BaseModel, base: string): void {
+  const { size } = folder.tokenizer.vocabulary;
+  if (size >= (1 - MAX_SPARE_SHARE) * vocabSize) return;
+  throw new ConfigError(`${base}: the tokenizer has ${size} tokens, the network ${vocabSize}: they are of two models`, {
+    hint: 'take the tokenizer files from the checkpoint that the weights are from (model.base)',
+  });
 }
 
 /** What the command line has checked already, with the lines of the file; a caller of the library has not. */

@@ -12,7 +12,15 @@ import { basename, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'yaml';
 import { isJsonObject, type JsonObject, OutputError, parseJson, ResumeError } from '../../core/index.ts';
-import { acquireLock, exists, freeBytes, type Lock, readIfExists, writeFileAtomically } from '../../files/index.ts';
+import {
+  acquireLock,
+  exists,
+  freeBytes,
+  type Lock,
+  makeFolder,
+  readIfExists,
+  writeFileAtomically,
+} from '../../files/index.ts';
 import type { TrainConfig } from '../config.ts';
 
 /** What decides the numbers of a run, beside its configuration. */
@@ -51,7 +59,7 @@ export class RunFolder {
     config: TrainConfig,
     { resume = false, provenance = {}, ...facts }: RunFolderOptions & RunFacts,
   ): Promise<RunFolder> {
-    await makeFolder(path);
+    makeRunFolder(path);
     const lock = acquireLock(join(path, 'run.lock'));
     try {
       const folder = new RunFolder(path, lock);
@@ -211,7 +219,7 @@ export class RunFolder {
 
 /** Makes the folder where it is missing. A run that is there must be one to go on with, and only then. */
 export async function requireFolder(path: string, { resume = false }: Pick<RunFolderOptions, 'resume'>): Promise<void> {
-  await makeFolder(path);
+  makeRunFolder(path);
   const isRun = await exists(join(path, 'run.json'));
   if (isRun && (await exists(join(path, 'model'))))
     throw new ResumeError(`${path} is a finished run`, { hint: 'name another folder with -o' });
@@ -248,8 +256,10 @@ function parsedLine(line: string): JsonObject | undefined {
   }
 }
 
-async function makeFolder(path: string): Promise<void> {
-  await mkdir(path, { recursive: true }).catch((cause: unknown) => {
+function makeRunFolder(path: string): void {
+  try {
+    makeFolder(path);
+  } catch (cause) {
     throw OutputError.writing(path, cause);
-  });
+  }
 }

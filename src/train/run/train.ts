@@ -3,9 +3,18 @@
  * the run tells comes over as events, an error as the error it was.
  */
 import { Worker } from 'node:worker_threads';
-import { assert, errorFrom, LzeroError, messageOf, type ThreadFailure } from '../../core/index.ts';
+import {
+  assert,
+  ConfigError,
+  describeIssues,
+  errorFrom,
+  LzeroError,
+  messageOf,
+  type ThreadFailure,
+} from '../../core/index.ts';
 import type { NativeGate } from '../../graph/index.ts';
 import { createGate, guardExit, unguardExit } from '../../graph/index.ts';
+import { type TrainConfig, type TrainConfigInput, trainConfigSchema } from '../config.ts';
 import type { TrainEvent, TrainListener, TrainOutcome } from './events.ts';
 import { COLLAPSE, CollapseError } from './guards.ts';
 import type { RunRequest } from './training-run.ts';
@@ -35,9 +44,10 @@ const WORKER = import.meta.url.endsWith('.ts')
   ? new URL('../../../dist/train/run/training-worker.js', import.meta.url)
   : new URL('./training-worker.js', import.meta.url);
 
-/** Trains, and gives what came of it. The configuration is one that `trainConfigSchema` has checked. */
-export async function train(config: RunRequest['config'], options: TrainOptions): Promise<TrainOutcome> {
+/** Trains, and gives what came of it. Defaults are filled in; a configuration that cannot work is a `ConfigError`. */
+export async function train(given: TrainConfigInput, options: TrainOptions): Promise<TrainOutcome> {
   const { onEvent, signal, ...run } = options;
+  const config = checked(given);
   const gate = createGate();
   const workerData: TrainingThreadData = { request: { config, ...run }, gate };
   const worker = new Worker(WORKER, { workerData });
@@ -54,12 +64,22 @@ export async function train(config: RunRequest['config'], options: TrainOptions)
   }
 }
 
+function checked(given: TrainConfigInput): TrainConfig {
+  const { success, data, error } = trainConfigSchema.safeParse(given);
+  if (success) return data;
+  throw new ConfigError(describeIssues(error.issues));
+}
+
 function outcomeOf(worker: Worker, onEvent: TrainListener): Promise<TrainOutcome> {
   return new Promise((resolve, reject) => {
     worker.on('message', (message: TrainingMessage) => {
       switch (message.kind) {
         case 'event':
-          return onEvent(message.event);
+          try {
+            return onEvent(message.event);
+          } catch (error) {
+            return reject(error); // the caller's own
+          }
         case 'done':
           return resolve(message.outcome);
         case 'failure':

@@ -1,7 +1,7 @@
 /** The model as it stands after some steps, as a model folder with a card that tells how it came about. */
 import { basename } from 'node:path';
 import { writeTrainedModel } from '../../model/index.ts';
-import { rampSteps, type TrainConfig } from '../config.ts';
+import { lambdaReached, rampSteps, type TrainConfig } from '../config.ts';
 import { IDF_PARAMETER } from '../network/parameter-specs.ts';
 import type { Metrics } from './events.ts';
 import type { Prepared } from './prepare.ts';
@@ -54,6 +54,7 @@ export function describeTraining(
   const mask = sparsity.threshold === null ? 'no mask' : `ℓ0 mask above ${sparsity.threshold} terms`;
   const numRampSteps = rampSteps(sparsity);
   const ramp = numRampSteps === 0 ? '' : ` after ${numRampSteps} steps`;
+  const reached = step < numRampSteps ? ` (${lambdaReached(config, step).toPrecision(2)} so far)` : '';
   const rows = [
     [
       'steps',
@@ -68,7 +69,7 @@ export function describeTraining(
     ['ranking loss', losses.join(' + ')],
     [
       'sparsity',
-      `${sparsity.regulariser}, λ ${sparsity.lambda}${ramp}, ${mask}, on ${sparsity.flopsOn === 'same' ? model.activation : sparsity.flopsOn}`,
+      `${sparsity.regulariser}, λ ${sparsity.lambda}${ramp}${reached}, ${mask}, on ${sparsity.flopsOn === 'same' ? model.activation : sparsity.flopsOn}`,
     ],
     [
       'optimiser',
