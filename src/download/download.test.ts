@@ -126,6 +126,7 @@ describe('download', () => {
     ['in a circle', '/a'],
     ['to a file', 'file:///etc/hostname'],
     ['to no address', 'http://['],
+    ['to a port that is never a web server', 'http://127.0.0.1:1/x'],
   ])('refuses a redirect %s at once', async (_, location) => {
     let numAsked = 0;
     const { url } = await serve((response) => {

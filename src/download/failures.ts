@@ -19,7 +19,7 @@ export type Outcome =
 const NO_NAME = ['ENOTFOUND', 'EAI_AGAIN'];
 
 /** What fetch says of redirects that it will not follow: in a circle, to a file or another scheme, to no address at all. */
-const BAD_REDIRECT = /^(redirect count exceeded|URL scheme must be|Invalid URL$)/;
+const BAD_REDIRECT = /^(redirect count exceeded|URL scheme must be|bad port|Invalid URL$)/;
 
 const PROXY_HINT =
   "behind a proxy: Node's fetch takes HTTPS_PROXY from Node 24 on, with NODE_USE_ENV_PROXY=1; else fetch the file by other means";

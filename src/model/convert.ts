@@ -18,7 +18,7 @@ import { writeOpenSearch } from './layouts/write-opensearch.ts';
 import type { Backend, ForeignModel } from './layouts/write-sentence-transformers.ts';
 import { writeSentenceTransformers } from './layouts/write-sentence-transformers.ts';
 import type { ModelFolder } from './model-folder.ts';
-import { readModelFolder } from './model-folder.ts';
+import { readModelFolder, weightNotes } from './model-folder.ts';
 import type { BertSettings, ModelSettings } from './settings.ts';
 import { precisionOf } from './settings.ts';
 
@@ -99,7 +99,7 @@ async function toForeignLayout({ output, to, force, signal, ...options }: Foreig
         settings,
         precision,
         dropped: losses,
-        notes: [...notesOf(plan, { settings, precision }), ...needless(drop, losses, to)],
+        notes: [...changesOf(model), ...notesOf(plan, { settings, precision }), ...needless(drop, losses, to)],
       };
     } finally {
       await checkpoint.close();
@@ -161,6 +161,14 @@ function needless(drop: readonly Droppable[], losses: readonly Droppable[], to: 
   return names.length === 0
     ? []
     : [`nothing was left out for --drop ${names.join(',')}: ${to} needs no such loss here`];
+}
+
+/** What is written as lzero reads it, where whoever made the model reads it in another way. */
+function changesOf({ layout, settings, idf }: ModelFolder): string[] {
+  if (layout === 'lzero') return [];
+  const silenced =
+    layout === 'sentence-transformers' ? ['special tokens weigh 0 from now on: sentence-transformers kept them'] : [];
+  return settings.kind === 'bert' && settings.queries === 'encoded' ? silenced : [...silenced, ...weightNotes(idf)];
 }
 
 function notesOf({ to, backend }: Plan, made: { settings: BertSettings; precision: Precision }): string[] {

@@ -139,7 +139,8 @@ function cutting(tokenizerJson: string): string {
   return JSON.stringify(rest);
 }
 
-function weightNotes({ values }: IdfTable): string[] {
+/** Weights that others may read in another way. */
+export function weightNotes({ values }: IdfTable): string[] {
   const numNegative = values.reduce((count, weight) => (weight < 0 ? count + 1 : count), 0);
   return numNegative === 0 ? [] : [`${numNegative} query weights are below 0: they count as 0`];
 }
