@@ -6,7 +6,7 @@ import { describeSettings, loadConfig, renderSettings } from '../config/index.ts
 import { UsageError } from '../core/index.ts';
 import { ENGINE_VERSION } from '../graph/index.ts';
 import {
-  openInputs,
+  checkInputs,
   readBase,
   type TrainConfig,
   type TrainOutcome,
@@ -78,7 +78,7 @@ async function runTrain(context: CliContext, file: string | undefined, options: 
 async function checkOnly(context: CliContext, config: TrainConfig): Promise<void> {
   const view = new TrainingView(context);
   try {
-    await openInputs(config, { listener: (event) => view.show(event), signal: context.signal });
+    await checkInputs(config, { listener: (event) => view.show(event), signal: context.signal });
   } finally {
     view.close();
   }

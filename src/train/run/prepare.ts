@@ -49,8 +49,14 @@ export async function readBase({ model: { base }, idf }: Pick<TrainConfig, 'mode
 /** A base model, all but its weights. */
 export type BaseModel = { readonly folder: ModelFolder; readonly facts: ModelFacts };
 
-/** What a run reads, all but the weights: opened and checked, every line of the data included. */
-export async function openInputs(config: TrainConfig, options: PrepareOptions): Promise<Inputs> {
+/** Checks everything that a run reads but the weights, every line of the data included. */
+export async function checkInputs(config: TrainConfig, options: PrepareOptions): Promise<void> {
+  await openInputs(config, options);
+}
+
+type Inputs = Pick<Prepared, 'base' | 'data' | 'evaluator'>;
+
+async function openInputs(config: TrainConfig, options: PrepareOptions): Promise<Inputs> {
   const base = await readBase(config);
   checkFit(config, base.facts);
   checkTokenizer(base, config.model.base);
@@ -59,9 +65,6 @@ export async function openInputs(config: TrainConfig, options: PrepareOptions): 
   if (!['model', 'corpus'].includes(config.idf.source)) await readIdf(config.idf.source, base.folder.tokenizer);
   return { base: base.folder, data, evaluator };
 }
-
-/** What a run reads, all but the weights. */
-export type Inputs = Pick<Prepared, 'base' | 'data' | 'evaluator'>;
 
 /** Opens everything. */
 export async function prepare(config: TrainConfig, frozenCache: string, options: PrepareOptions): Promise<Prepared> {
