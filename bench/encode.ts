@@ -29,6 +29,7 @@ import { parseArgs } from 'node:util';
 import { Random } from '../src/core/index.ts';
 import { documentTexts, readDocuments } from '../src/data/index.ts';
 import { PRECISIONS, type Precision } from '../src/model/index.ts';
+import { benchOptions } from './lib/bench-options.ts';
 import { runLzero } from './lib/command-line.ts';
 import type { Answer, Contender } from './lib/contender.ts';
 import {
@@ -241,14 +242,7 @@ async function main(): Promise<void> {
   });
   const precision = PRECISIONS.find((name) => name === values.precision);
   if (!precision) throw new Error(`--precision is ${PRECISIONS.join(' or ')}, not ${values.precision}`);
-  const { LZERO_WEIGHTS: weights, LZERO_SHARED_DATA: data, LZERO_PYTHON: python } = process.env;
-  if (!weights || !data) throw new Error('set LZERO_WEIGHTS and LZERO_SHARED_DATA; see the head of bench/encode.ts');
-  const wanted: readonly string[] = values.only?.split(',') ?? PARTS;
-  const unknown = wanted.filter((part) => !PARTS.some((known) => known === part));
-  if (unknown.length > 0) throw new Error(`--only knows ${PARTS.join(', ')}, not ${unknown.join(', ')}`);
-  const rounds = Number(values.rounds);
-  if (!Number.isInteger(rounds) || rounds < 1)
-    throw new Error(`--rounds is a whole number from 1, not ${values.rounds}`);
+  const { weights, data, python, rounds, wanted } = benchOptions(values, PARTS);
   const where = await circumstances();
   console.log(describe(where));
   if (!python) console.log('peers and the part minilm skipped: LZERO_PYTHON is not set (bench/peers/README.md)');

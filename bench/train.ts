@@ -25,6 +25,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Checkpoint } from '../src/model/index.ts';
+import { benchOptions } from './lib/bench-options.ts';
 import type { Answer } from './lib/contender.ts';
 import { Contender } from './lib/contender.ts';
 import { type CorpusFiles, importTied, writeCorpus } from './lib/encode-setting.ts';
@@ -304,14 +305,7 @@ async function main(): Promise<void> {
   const { values } = parseArgs({
     options: { rounds: { type: 'string', default: '5' }, only: { type: 'string' }, json: { type: 'string' } },
   });
-  const { LZERO_WEIGHTS: weights, LZERO_SHARED_DATA: data, LZERO_PYTHON: python } = process.env;
-  if (!weights || !data) throw new Error('set LZERO_WEIGHTS and LZERO_SHARED_DATA; see the head of bench/encode.ts');
-  const wanted: readonly string[] = values.only?.split(',') ?? PARTS;
-  const unknown = wanted.filter((part) => !PARTS.some((known) => known === part));
-  if (unknown.length > 0) throw new Error(`--only knows ${PARTS.join(', ')}, not ${unknown.join(', ')}`);
-  const rounds = Number(values.rounds);
-  if (!Number.isInteger(rounds) || rounds < 1)
-    throw new Error(`--rounds is a whole number from 1, not ${values.rounds}`);
+  const { weights, data, python, rounds, wanted } = benchOptions(values, PARTS);
   const where = await circumstances();
   console.log(describe(where));
   if (!python) console.log('peers and the part scifact skipped: LZERO_PYTHON is not set (bench/peers/README.md)');
