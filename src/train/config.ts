@@ -4,6 +4,7 @@
  * (a list shorter than docsPerQuery, a threshold above the vocabulary) is checked where those are opened.
  */
 import { z } from 'zod';
+import { ConfigError, describeIssues } from '../core/index.ts';
 import { lambdaAt } from '../losses/index.ts';
 import { ACTIVATIONS } from '../model/index.ts';
 
@@ -286,6 +287,14 @@ export function trainConfigFor({ vocabSize, numLayers, maxPositions }: ModelFact
 export type TrainConfigInput = z.input<typeof trainConfigSchema>;
 /** A checked configuration, defaults filled in. */
 export type TrainConfig = z.output<typeof trainConfigSchema>;
+
+/** A configuration, checked; `ConfigError` with every problem. */
+export function checkedBy(schema: typeof trainConfigSchema, given: TrainConfigInput): TrainConfig {
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw new ConfigError(describeIssues(parsed.error.issues));
+}
+
 /** One ranking loss and its factor. */
 export type RankTerm = z.output<typeof rankTermSchema>;
 /** The regulariser. */

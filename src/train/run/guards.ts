@@ -104,18 +104,23 @@ export function checkStep(
   config: TrainConfig,
 ): { readonly numDead: number; readonly alarm: Alarm | undefined } {
   const numDead = numEmpty === numDocs ? numDeadBefore + 1 : 0;
-  if (!Number.isFinite(loss) || !(gradientNorm < LARGEST_NORM)) {
-    const what = Number.isFinite(loss) ? 'the gradient' : 'the loss';
-    const how = Number.isFinite(gradientNorm)
-      ? `too large to be squared (norm ${gradientNorm.toPrecision(2)})`
-      : 'not a finite number';
-    const message = `step ${step + 1}: ${what} is ${Number.isFinite(loss) ? how : 'not a finite number'}`;
+  const overflow = overflowOf(loss, gradientNorm);
+  if (overflow !== undefined) {
+    const message = `step ${step + 1}: ${overflow}`;
     const hint = 'lower optim.learningRate, lengthen optim.warmup, or set optim.clip: 1';
     return { numDead, alarm: { message, hint, isFatal: true } };
   }
   if (numDead !== DEAD_STEPS) return { numDead, alarm: undefined };
   const message = `step ${step + 1}: all documents of ${DEAD_STEPS} steps have lost all their terms; every ReLU is dead, so nothing is learned any more`;
   return { numDead, alarm: { message, hint: tooSparse(config) } };
+}
+
+function overflowOf(loss: number, gradientNorm: number): string | undefined {
+  if (!Number.isFinite(loss)) return 'the loss is not a finite number';
+  if (!Number.isFinite(gradientNorm)) return 'the gradient is not a finite number';
+  return gradientNorm < LARGEST_NORM
+    ? undefined
+    : `the gradient is too large to be squared (norm ${gradientNorm.toPrecision(2)})`;
 }
 
 /** What evaluations say: documents with less than one term, two times in a row. */

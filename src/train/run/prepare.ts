@@ -4,13 +4,13 @@
  */
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { ConfigError, describeIssues, type Logger, type Progress } from '../../core/index.ts';
+import { ConfigError, type Logger, type Progress } from '../../core/index.ts';
 import type { ModelFolder } from '../../model/index.ts';
 import { Checkpoint, missingHead, readIdf, readModelFolder, resolveModel } from '../../model/index.ts';
 import { IdfCounter } from '../../text/index.ts';
 import { TrainingData } from '../batches/training-data.ts';
 import type { ModelFacts, TrainConfig } from '../config.ts';
-import { trainConfigFor } from '../config.ts';
+import { checkedBy, trainConfigFor } from '../config.ts';
 import { Trainer } from '../trainer.ts';
 import { Evaluator } from './evaluation.ts';
 import type { TrainListener } from './events.ts';
@@ -54,27 +54,29 @@ export async function checkInputs(config: TrainConfig, options: PrepareOptions):
   await openInputs(config, options);
 }
 
-type Inputs = Pick<Prepared, 'base' | 'data' | 'evaluator'>;
+type Inputs = Pick<Prepared, 'base' | 'data' | 'evaluator'> & {
+  /** Weights of query terms; undefined where they are to be counted in the data. */
+  readonly givenIdf: Float32Array | undefined;
+};
 
 async function openInputs(config: TrainConfig, options: PrepareOptions): Promise<Inputs> {
   const base = await readBase(config);
-  checkFit(config, base.facts);
+  checkedBy(trainConfigFor(base.facts), config); // the command line has, with the lines of the file; others have not
   checkTokenizer(base, config.model.base);
   const data = await openData(config, options);
   const evaluator = config.evaluate && (await Evaluator.open(config.evaluate, { signal: options.signal }));
-  if (!['model', 'corpus'].includes(config.idf.source)) await readIdf(config.idf.source, base.folder.tokenizer);
-  return { base: base.folder, data, evaluator };
+  return { base: base.folder, data, evaluator, givenIdf: await givenWeights(config, base.folder) };
 }
 
 /** Opens everything. */
 export async function prepare(config: TrainConfig, frozenCache: string, options: PrepareOptions): Promise<Prepared> {
   const { listener } = options;
-  const { base, data, evaluator } = await openInputs(config, options);
+  const { base, data, evaluator, givenIdf } = await openInputs(config, options);
   const checkpoint = await Checkpoint.open(base.encoderFolder);
   try {
     if (checkpoint.head === 'none')
       throw missingHead(config.model.base, `lzero model import ${config.model.base} -o MODEL`);
-    const idf = await queryWeights(config, base, { data, listener });
+    const idf = givenIdf ?? (await countedWeights(base, { data, listener }));
     const { tokenizer } = base;
     const logger = loggerOf(listener);
     const trainer = await Trainer.create(config, { checkpoint, tokenizer, idf, frozenCache, logger });
@@ -104,12 +106,6 @@ function checkTokenizer({ folder, facts: { vocabSize } }: BaseModel, base: strin
   throw new ConfigError(`${base}: the tokenizer has ${size} tokens, the network ${vocabSize}: they are of two models`, {
     hint: 'take the tokenizer files from the checkpoint that the weights are from (model.base)',
   });
-}
-
-/** What the command line has checked already, with the lines of the file; a caller of the library has not. */
-function checkFit(config: TrainConfig, facts: ModelFacts): void {
-  const checked = trainConfigFor(facts).safeParse(config);
-  if (!checked.success) throw new ConfigError(describeIssues(checked.error.issues));
 }
 
 async function openData(config: TrainConfig, { listener, signal }: PrepareOptions): Promise<TrainingData> {
@@ -151,14 +147,14 @@ export function progressOf(listener: TrainListener): Progress {
 
 type IdfSources = { readonly data: TrainingData; readonly listener: TrainListener };
 
-/** Weights of query terms to begin with, one a term of the network's vocabulary. */
-async function queryWeights(
-  { idf: { source } }: TrainConfig,
-  base: ModelFolder,
-  { data, listener }: IdfSources,
-): Promise<Float32Array> {
-  if (source === 'model') return base.idf.values;
-  if (source !== 'corpus') return (await readIdf(source, base.tokenizer)).values;
+/** Weights of query terms to begin with, one a term of the network's vocabulary, where the configuration names them. */
+async function givenWeights({ idf: { source } }: TrainConfig, base: ModelFolder): Promise<Float32Array | undefined> {
+  if (source === 'corpus') return undefined;
+  return source === 'model' ? base.idf.values : (await readIdf(source, base.tokenizer)).values;
+}
+
+/** The same, counted in the documents of the data. */
+async function countedWeights(base: ModelFolder, { data, listener }: IdfSources): Promise<Float32Array> {
   const counter = new IdfCounter(base.tokenizer);
   const progress = progressOf(listener);
   progress.start({ label: 'counting terms', unit: 'documents' });

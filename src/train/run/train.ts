@@ -3,18 +3,10 @@
  * the run tells comes over as events, an error as the error it was.
  */
 import { Worker } from 'node:worker_threads';
-import {
-  assert,
-  ConfigError,
-  describeIssues,
-  errorFrom,
-  LzeroError,
-  messageOf,
-  type ThreadFailure,
-} from '../../core/index.ts';
+import { assert, errorFrom, LzeroError, messageOf, type ThreadFailure } from '../../core/index.ts';
 import type { NativeGate } from '../../graph/index.ts';
 import { createGate, guardExit, unguardExit } from '../../graph/index.ts';
-import { type TrainConfig, type TrainConfigInput, trainConfigSchema } from '../config.ts';
+import { checkedBy, type TrainConfigInput, trainConfigSchema } from '../config.ts';
 import type { TrainEvent, TrainListener, TrainOutcome } from './events.ts';
 import { COLLAPSE, CollapseError } from './guards.ts';
 import type { RunRequest } from './training-run.ts';
@@ -47,7 +39,7 @@ const WORKER = import.meta.url.endsWith('.ts')
 /** Trains, and gives what came of it. Defaults are filled in; a configuration that cannot work is a `ConfigError`. */
 export async function train(given: TrainConfigInput, options: TrainOptions): Promise<TrainOutcome> {
   const { onEvent, signal, ...run } = options;
-  const config = checked(given);
+  const config = checkedBy(trainConfigSchema, given);
   const gate = createGate();
   const workerData: TrainingThreadData = { request: { config, ...run }, gate };
   const worker = new Worker(WORKER, { workerData });
@@ -62,12 +54,6 @@ export async function train(given: TrainConfigInput, options: TrainOptions): Pro
     unguardExit(gate);
     await worker.terminate();
   }
-}
-
-function checked(given: TrainConfigInput): TrainConfig {
-  const { success, data, error } = trainConfigSchema.safeParse(given);
-  if (success) return data;
-  throw new ConfigError(describeIssues(error.issues));
 }
 
 function outcomeOf(worker: Worker, onEvent: TrainListener): Promise<TrainOutcome> {
