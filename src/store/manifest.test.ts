@@ -35,6 +35,7 @@ describe('a manifest', () => {
         const manifest = { ...MANIFEST, userState: JSON.parse(JSON.stringify(userState)) };
         expect(parseManifest(formatManifest(manifest), 'm')).toEqual(manifest);
       }),
+      { examples: [[JSON.parse('{"__proto__":{"a":1}}')]] },
     );
   });
 

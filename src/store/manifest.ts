@@ -31,6 +31,9 @@ const segmentSchema = z.strictObject({
   tombstones: z.strictObject({ name: z.string().regex(/^\d+\.\d+\.deleted$/), ...fileSchema.shape }).nullable(),
 });
 
+/** What JSON.parse gave, as it is: `z.json()` would drop a key named `__proto__`. */
+const anyJson = z.custom<z.infer<ReturnType<typeof z.json>>>((value) => value !== undefined);
+
 const settings = {
   /** Learned sparse vectors or words. */
   kind: z.enum(['sparse', 'bm25']),
@@ -79,7 +82,7 @@ const manifestSchema = z.strictObject({
   /** The number of the log that holds what happened since. */
   log: count,
   /** What the caller committed together with the documents. */
-  userState: z.json(),
+  userState: anyJson,
 });
 
 const fileFormat = z.strictObject({ checksum: z.string().regex(/^[0-9a-f]{8}$/), manifest: z.unknown() });
