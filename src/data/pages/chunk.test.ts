@@ -145,6 +145,19 @@ describe('chunks of a page', () => {
     expect(title(numbered(0, 20))).toBe('short');
   });
 
+  it('of headings alone have at most maxTokens, also where a chunk with a shorter title had room for more of them', () => {
+    const headings = [numbered(0, 22), numbered(22, 28), numbered(28, 38)].map((text) => ({ level: 1, text }));
+    const source = { id: 'p', title: 'T', headings, paragraphs: [{ text: 'x y', heading: -1 }] };
+    const chunks = [...chunkPage(source, { maxTokens: 34, overlapTokens: 0, ...byWord })];
+    for (const { title, text } of chunks)
+      expect(byWord.countTokens(`${title} ${text}`), `${title} ${text}`).toBeLessThanOrEqual(32);
+    expect(chunks.map(({ text }) => text)).toEqual([
+      'x y',
+      numbered(0, 22),
+      `${numbered(22, 28)}\n\n${numbered(28, 38)}`,
+    ]);
+  });
+
   it('need room, and less overlap than text', () => {
     expect(() => [...chunkPage(page(['x']), { maxTokens: 17, ...byWord })]).toThrow('maxTokens must be');
     expect(() => [...chunkPage(page(['x']), { maxTokens: 34, overlapTokens: 9, ...byWord })]).toThrow(

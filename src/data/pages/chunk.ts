@@ -174,17 +174,26 @@ class Cutter {
 
   /**
    * Ends the chunk before `next`. Headings at its end begin the next one, since what they head is there; only where a
-   * chunk would hold nothing else they are its text.
+   * chunk would hold nothing else they are its text, as many as fit.
    */
   #cut(next: Unit): Chunk {
     let end = this.#units.length;
     while (end > 0 && this.#units[end - 1].isHeading) end--;
-    const done = end > 0 ? this.#units.slice(0, end) : this.#units;
+    const done = this.#units.slice(0, end > 0 ? end : this.#numFittingHeadings());
     const carried = this.#units.slice(done.length);
     const chunk = this.#chunk(done);
     const goesOn = carried.length === 0 && !next.isHeading && isSameSection(done[done.length - 1], next);
     this.#begin(carried, goesOn ? { done, next } : undefined);
     return chunk;
+  }
+
+  /** Of units that are all headings, how many go into a chunk of their own: they were let into one with another title. */
+  #numFittingHeadings(): number {
+    let end = this.#units.length;
+    let numTokens = this.#numTokens;
+    while (end > 1 && numTokens > this.#limits.room - this.#context(this.#units[end - 1].heading).numTokens)
+      numTokens -= this.#units[--end].numTokens;
+    return end;
   }
 
   #begin(units: readonly Unit[], cut: { readonly done: readonly Unit[]; readonly next: Unit } | undefined): void {
