@@ -11,3 +11,6 @@ export {
 } from './files.ts';
 export type { Lock } from './lock.ts';
 export { acquireLock } from './lock.ts';
+export type { RecordCacheOptions } from './record-cache.ts';
+export { RecordCache, recordKey } from './record-cache.ts';
+export type { RecordKey } from './record-index.ts';

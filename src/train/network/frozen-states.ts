@@ -3,19 +3,19 @@
  *
  * A document always runs alone and without padding, whatever batch it is in: the engine's last bits depend on the shape of
  * what it is given, and so states depend on token ids alone. A run with a cache, one without, and one that was resumed
- * have the same bits.
+ * have the same bits. (On another kind of processor the engine may sum in another order: take the cache along with a run,
+ * or leave it, not half of it.)
  */
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Logger } from '../../core/index.ts';
 import { silentLogger } from '../../core/index.ts';
-import { freeBytes } from '../../files/index.ts';
+import { freeBytes, RecordCache, recordKey } from '../../files/index.ts';
 import type { ComputeOptions, Device, GraphBuilder, Tensor } from '../../graph/index.ts';
 import { DirectSession, findEngine, toOnnx } from '../../graph/index.ts';
 import type { BertConfig } from '../../model/index.ts';
 import type { MicroBatch, TokenIds } from './micro-batches.ts';
-import { StateCache } from './state-cache.ts';
 import { STATES } from './training-graphs.ts';
 
 /** Where states are kept. */
@@ -42,7 +42,7 @@ export class FrozenStates {
   readonly #session: DirectSession;
   readonly #weights: Readonly<Record<string, Tensor>>;
   readonly #hiddenSize: number;
-  readonly #cache: StateCache | undefined;
+  readonly #cache: RecordCache | undefined;
   readonly #logger: Logger;
 
   /** Loads the frozen layers, and opens the cache that belongs to them. */
@@ -60,7 +60,7 @@ export class FrozenStates {
   private constructor(
     { config, graph, weights }: FrozenNetwork,
     session: DirectSession,
-    { cache, logger }: { cache: StateCache | undefined; logger: Logger },
+    { cache, logger }: { cache: RecordCache | undefined; logger: Logger },
   ) {
     this.#session = session;
     this.#weights = parametersOf(graph, weights);
@@ -87,7 +87,7 @@ export class FrozenStates {
   }
 
   async #find(ids: TokenIds, states: Float32Array): Promise<void> {
-    if (this.#cache?.read(ids, states)) return;
+    if (this.#cache?.readInto(recordKey(bytesOf(ids)), bytesOf(states))) return;
     await this.#compute(ids, states);
     if (this.#cache) this.#keep(this.#cache, ids, states);
   }
@@ -103,11 +103,11 @@ export class FrozenStates {
     await this.#session.run(feeds, { [STATES]: place });
   }
 
-  #keep(cache: StateCache, ids: TokenIds, states: Float32Array): void {
+  #keep(cache: RecordCache, ids: TokenIds, states: Float32Array): void {
     const wasFull = cache.isFull;
-    if (cache.append(ids, states) || wasFull) return;
+    if (cache.append(recordKey(bytesOf(ids)), bytesOf(states)) || wasFull) return;
     this.#logger.warn(
-      `${cache.path} is full with ${cache.numDocs} documents in ${cache.sizeBytes} bytes: frozen layers run again for others, which only takes time; engine.frozenCacheBytes or more free disk makes it larger`,
+      `${cache.path} is full with ${cache.size} documents in ${cache.sizeBytes} bytes: frozen layers run again for others, which only takes time; engine.frozenCacheBytes or more free disk makes it larger`,
     );
   }
 }
@@ -119,14 +119,13 @@ const SHARE_OF_DISK = 0.5;
 async function openCache(
   network: FrozenNetwork,
   { cachePath, maxCacheBytes, device = 'cpu' }: ComputeOptions & StateStore,
-): Promise<StateCache | undefined> {
+): Promise<RecordCache | undefined> {
   if (cachePath === undefined) return undefined;
-  const { hiddenSize } = network.config;
   const { size: sizeBytes } = await stat(cachePath).catch(() => ({ size: 0 }));
   const roomBytes = sizeBytes + SHARE_OF_DISK * (await freeBytes(dirname(cachePath)));
-  return StateCache.open(cachePath, {
+  return RecordCache.open(cachePath, {
+    kind: 'states',
     identity: await identityOf(network, device),
-    hiddenSize,
     maxBytes: Math.min(maxCacheBytes, roomBytes),
   });
 }
@@ -137,11 +136,15 @@ async function identityOf({ config, graph, weights }: FrozenNetwork, device: Dev
   const hash = createHash('sha256').update(JSON.stringify([engine?.name, engine?.version, device, config]));
   for (const [name, { dims, data }] of Object.entries(parametersOf(graph, weights))) {
     hash.update(JSON.stringify([name, dims]));
-    hash.update(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+    hash.update(bytesOf(data));
   }
   return hash.digest('hex');
 }
 
 function parametersOf(graph: GraphBuilder, weights: Readonly<Record<string, Tensor>>): Record<string, Tensor> {
   return Object.fromEntries(graph.inputs.flatMap(({ name }) => (weights[name] ? [[name, weights[name]]] : [])));
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }

@@ -1,10 +1,10 @@
 /**
- * Where the records of a cache lie, by their keys: a hash table in typed arrays, so that a million documents take some
+ * Where the records of a cache lie, by their keys: a hash table in typed arrays, so that a million records take some
  * fifty megabytes and no work of the garbage collector. Keys are hashes already; nothing is ever removed.
  */
 
 /** 128 bits. */
-export type StateKey = Uint32Array;
+export type RecordKey = Uint32Array;
 
 const KEY_WORDS = 4;
 const FIRST_SLOTS = 1024;
@@ -12,7 +12,7 @@ const FIRST_SLOTS = 1024;
 const MAX_LOAD = 0.75;
 
 /** Positions by key, 24 bytes a slot. */
-export class StateIndex {
+export class RecordIndex {
   #keys = new Uint32Array(FIRST_SLOTS * KEY_WORDS);
   /** 0 for an empty slot: no record begins there, the header of the file does. */
   #positions = new Float64Array(FIRST_SLOTS);
@@ -24,18 +24,18 @@ export class StateIndex {
   }
 
   /** The position of a key, or undefined. */
-  get(key: StateKey): number | undefined {
+  get(key: RecordKey): number | undefined {
     const position = this.#positions[this.#slotOf(key)];
     return position === 0 ? undefined : position;
   }
 
   /** Remembers a position, in place of an older one of the same key. */
-  set(key: StateKey, position: number): void {
+  set(key: RecordKey, position: number): void {
     if (this.#size >= MAX_LOAD * this.#positions.length) this.#grow();
     this.#put(key, position);
   }
 
-  #put(key: StateKey, position: number): void {
+  #put(key: RecordKey, position: number): void {
     const slot = this.#slotOf(key);
     if (this.#positions[slot] === 0) this.#size++;
     this.#keys.set(key, slot * KEY_WORDS);
@@ -43,14 +43,14 @@ export class StateIndex {
   }
 
   /** The slot that has the key, or the empty one where it belongs. */
-  #slotOf(key: StateKey): number {
+  #slotOf(key: RecordKey): number {
     const last = this.#positions.length - 1;
     let slot = key[0] & last;
     while (this.#positions[slot] !== 0 && !this.#isAt(slot, key)) slot = (slot + 1) & last;
     return slot;
   }
 
-  #isAt(slot: number, key: StateKey): boolean {
+  #isAt(slot: number, key: RecordKey): boolean {
     for (let i = 0; i < KEY_WORDS; i++) if (this.#keys[slot * KEY_WORDS + i] !== key[i]) return false;
     return true;
   }

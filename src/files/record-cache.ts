@@ -1,30 +1,26 @@
 /**
- * Hidden states of documents on disk, so that frozen layers run once for each document. A file that only grows:
+ * Bytes by key in a file that only grows: what is dear to compute and may be computed again.
  *
- *     header    64 bytes   "lzero states 1\n" and a zero (16) | identity (32) | hidden size H (4) | zeros (12)
- *     record    32 bytes   key (16) | tokens T (4) | CRC-32 of the states (4) | CRC-32 of the 24 bytes before (4) | zeros (4)
- *               4·T·H      states, float32 [T, H]
+ *     header    64 bytes   "lzero KIND 1\n" and zeros (16) | identity (32) | zeros (16)
+ *     record    32 bytes   key (16) | bytes n (4) | CRC-32 of the body (4) | CRC-32 of the 24 bytes before (4) | zeros (4)
+ *               n          body
  *     record    …
  *
- * Numbers are little-endian. The key is the first half of sha256 over the token ids; of two records with one key the later
- * one counts. The identity says what made the states; those of another network are refused.
- *
- * States are kept as the engine gave them, so a run that reads them has the bits of one that computes them. (On another
- * kind of processor the engine may sum in another order: take the cache along with a run, or leave it, not half of it.)
+ * Numbers are little-endian. The key is the first half of a sha256; of two records with one key the later one counts. The
+ * identity says what made the bodies; those of another maker are refused.
  *
  * A crash may leave a record torn at the end: opening cuts it off. Records are not synced one by one; one whose checksum
- * is wrong counts as missing, is computed again and appended. Knows nothing of networks.
+ * is wrong counts as missing, is computed again and appended. Knows nothing of what the bodies are.
  */
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, readvSync, writeSync } from 'node:fs';
-import { crc32, errorCode, OutputError, ResumeError } from '../../core/index.ts';
-import type { Lock } from '../../files/index.ts';
-import { acquireLock } from '../../files/index.ts';
-import type { TokenIds } from './micro-batches.ts';
-import type { StateKey } from './state-index.ts';
-import { StateIndex } from './state-index.ts';
+import { crc32, errorCode, OutputError, ResumeError } from '../core/index.ts';
+import type { Lock } from './lock.ts';
+import { acquireLock } from './lock.ts';
+import type { RecordKey } from './record-index.ts';
+import { RecordIndex } from './record-index.ts';
 
-const MAGIC = Buffer.from('lzero states 1\n\0', 'latin1');
+const NAME_BYTES = 16;
 const HEADER_BYTES = 64;
 const IDENTITY_BYTES = 32;
 const KEY_BYTES = 16;
@@ -33,38 +29,38 @@ const RECORD_HEADER_BYTES = 32;
 const CHECKED_BYTES = 24;
 
 /** What a cache belongs to, and how large it may become. */
-export type StateCacheOptions = {
-  /** sha256 of all that decides the states of given token ids, in hexadecimal. */
+export type RecordCacheOptions = {
+  /** What the records are, in at most seven letters; also for messages. */
+  readonly kind: string;
+  /** sha256 of all that decides the body of a given key, in hexadecimal. */
   readonly identity: string;
-  /** H */
-  readonly hiddenSize: number;
-  /** Of the file; documents beyond are not kept. */
+  /** Of the file; records beyond are not kept. */
   readonly maxBytes: number;
 };
 
 /** An open cache; one process at a time. Close it when done. */
-export class StateCache {
+export class RecordCache {
   readonly path: string;
-  readonly #options: StateCacheOptions;
+  readonly #options: RecordCacheOptions;
   readonly #lock: Lock;
   readonly #file: number;
-  readonly #index = new StateIndex();
+  readonly #index = new RecordIndex();
   #end = HEADER_BYTES;
   #isFull = false;
   #isClosed = false;
 
-  /** Opens or makes a cache. `ResumeError` where the file is of another network or no cache at all. */
-  static open(path: string, options: StateCacheOptions): StateCache {
+  /** Opens or makes a cache. `ResumeError` where the file is of another maker or no cache at all. */
+  static open(path: string, options: RecordCacheOptions): RecordCache {
     const lock = acquireLock(`${path}.lock`);
     try {
-      return new StateCache(path, options, lock);
+      return new RecordCache(path, options, lock);
     } catch (error) {
       lock.release();
       throw error;
     }
   }
 
-  private constructor(path: string, options: StateCacheOptions, lock: Lock) {
+  private constructor(path: string, options: RecordCacheOptions, lock: Lock) {
     this.path = path;
     this.#options = options;
     this.#lock = lock;
@@ -77,8 +73,8 @@ export class StateCache {
     }
   }
 
-  /** Documents in it. */
-  get numDocs(): number {
+  /** Records in it. */
+  get size(): number {
     return this.#index.size;
   }
 
@@ -87,27 +83,38 @@ export class StateCache {
     return this.#end;
   }
 
-  /** Whether a document has been turned away because of `maxBytes`. */
+  /** Whether a record has been turned away because of `maxBytes`, or because the disk is full. */
   get isFull(): boolean {
     return this.#isFull;
   }
 
-  /** Writes the states of a document, [T, H], into `states`. False where they are not here; `states` is spoilt then. */
-  read(ids: TokenIds, states: Float32Array): boolean {
-    const key = keyOf(ids);
+  /** Whether there is a record of this key. It may still turn out to be damaged. */
+  has(key: RecordKey): boolean {
+    return this.#index.get(key) !== undefined;
+  }
+
+  /** The body of a key; undefined where it is not here. */
+  read(key: RecordKey): Uint8Array<ArrayBuffer> | undefined {
+    const position = this.#index.get(key);
+    if (position === undefined) return undefined;
+    const header = Buffer.alloc(RECORD_HEADER_BYTES);
+    if (readSync(this.#file, header, { position }) < header.length || !isIntact(header)) return undefined;
+    const body = new Uint8Array(header.readUInt32LE(KEY_BYTES));
+    return this.readInto(key, body) ? body : undefined;
+  }
+
+  /** Writes the body of a key into `body`. False where none of this size is here; `body` is spoilt then. */
+  readInto(key: RecordKey, body: Uint8Array): boolean {
     const position = this.#index.get(key);
     if (position === undefined) return false;
     const header = Buffer.alloc(RECORD_HEADER_BYTES);
-    const body = bytesOf(states);
     const numRead = readvSync(this.#file, [header, body], position);
     const isWhole = numRead === header.length + body.length && isIntact(header);
-    return isWhole && header.readUInt32LE(KEY_BYTES) === ids.length && header.readUInt32LE(20) === crc32(body);
+    return isWhole && header.readUInt32LE(KEY_BYTES) === body.length && header.readUInt32LE(20) === crc32(body);
   }
 
-  /** Keeps the states of a document, [T, H]. False where there is no room for them. */
-  append(ids: TokenIds, states: Float32Array): boolean {
-    const key = keyOf(ids);
-    const body = bytesOf(states);
+  /** Keeps a body. False where there is no room for it. */
+  append(key: RecordKey, body: Uint8Array): boolean {
     const position = this.#end;
     const end = position + RECORD_HEADER_BYTES + body.length;
     if (end > this.#options.maxBytes) {
@@ -115,7 +122,7 @@ export class StateCache {
       return false;
     }
     try {
-      this.#write(Buffer.concat([recordHeader(key, ids.length, crc32(body)), body]), position);
+      this.#write(Buffer.concat([recordHeader(key, body), body]), position);
     } catch (error) {
       if (!(error instanceof OutputError) || !isOutOfSpace(error.cause)) throw error;
       this.#isFull = true; // what is torn is written over, or cut off when the file is opened again
@@ -145,8 +152,9 @@ export class StateCache {
     const found = Buffer.alloc(Math.min(size, HEADER_BYTES));
     readSync(this.#file, found, { position: 0 });
     if (!found.equals(expected.subarray(0, found.length))) {
-      const isCache = found.subarray(0, MAGIC.length).equals(MAGIC);
-      throw new ResumeError(`${this.path} ${isCache ? 'holds states of another network' : 'is no cache of states'}`, {
+      const { kind } = this.#options;
+      const isCache = found.subarray(0, NAME_BYTES).equals(expected.subarray(0, NAME_BYTES));
+      throw new ResumeError(`${this.path} ${isCache ? `holds ${kind} of another network` : `is no cache of ${kind}`}`, {
         hint: 'move or delete it: the cache is made anew',
       });
     }
@@ -160,8 +168,7 @@ export class StateCache {
     const header = Buffer.alloc(RECORD_HEADER_BYTES);
     const position = this.#end;
     if (readSync(this.#file, header, { position }) < header.length || !isIntact(header)) return false;
-    const numTokens = header.readUInt32LE(KEY_BYTES);
-    const end = position + RECORD_HEADER_BYTES + 4 * numTokens * this.#options.hiddenSize;
+    const end = position + RECORD_HEADER_BYTES + header.readUInt32LE(KEY_BYTES);
     if (end > fileBytes) return false;
     this.#index.set(keyFrom(header), position);
     this.#end = end;
@@ -192,21 +199,20 @@ function openForUpdate(path: string): number {
   }
 }
 
-function fileHeader({ identity, hiddenSize }: StateCacheOptions): Buffer {
+function fileHeader({ kind, identity }: RecordCacheOptions): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
-  MAGIC.copy(header);
-  header.write(identity, MAGIC.length, IDENTITY_BYTES, 'hex');
-  header.writeUInt32LE(hiddenSize, MAGIC.length + IDENTITY_BYTES);
+  header.write(`lzero ${kind} 1\n`, 0, NAME_BYTES, 'latin1');
+  header.write(identity, NAME_BYTES, IDENTITY_BYTES, 'hex');
   return header;
 }
 
-function recordHeader(key: StateKey, numTokens: number, statesCrc: number): Buffer {
+function recordHeader(key: RecordKey, body: Uint8Array): Buffer {
   const header = Buffer.alloc(RECORD_HEADER_BYTES);
   key.forEach((word, i) => {
     header.writeUInt32LE(word, 4 * i);
   });
-  header.writeUInt32LE(numTokens, KEY_BYTES);
-  header.writeUInt32LE(statesCrc, 20);
+  header.writeUInt32LE(body.length, KEY_BYTES);
+  header.writeUInt32LE(crc32(body), 20);
   header.writeUInt32LE(crc32(header.subarray(0, CHECKED_BYTES)), CHECKED_BYTES);
   return header;
 }
@@ -216,14 +222,11 @@ function isIntact(header: Buffer): boolean {
   return header.readUInt32LE(CHECKED_BYTES) === crc32(header.subarray(0, CHECKED_BYTES));
 }
 
-function keyOf(ids: TokenIds): StateKey {
-  return keyFrom(createHash('sha256').update(bytesOf(ids)).digest());
+/** The key of something: by sha256 over its bytes. */
+export function recordKey(content: Uint8Array | string): RecordKey {
+  return keyFrom(createHash('sha256').update(content).digest());
 }
 
-function keyFrom(bytes: Buffer): StateKey {
+function keyFrom(bytes: Buffer): RecordKey {
   return Uint32Array.from({ length: KEY_BYTES / 4 }, (_, i) => bytes.readUInt32LE(4 * i));
-}
-
-function bytesOf({ buffer, byteOffset, byteLength }: Float32Array | Int32Array): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
 }
