@@ -28,6 +28,9 @@ import { WORD_EMBEDDINGS } from './tensor-names.ts';
 /** Gives the graph value of a parameter by its name in a Hugging Face BertForMaskedLM. */
 export type ParameterLookup = (name: string) => Value;
 
+/** How parameters come into a builder. */
+export type ParameterSource = (g: GraphBuilder) => ParameterLookup;
+
 /** How a checkpoint's matrices are applied: in float32, or in 8-bit integers (int8/integer-products.ts). */
 export type Products = {
   /** x·Wᵀ + b of the layer `name`, [N, out]. */

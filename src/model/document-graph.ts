@@ -6,7 +6,7 @@
  */
 import type { Value } from '../graph/index.ts';
 import { add, GraphBuilder, multiply, reduce, reshape } from '../graph/index.ts';
-import type { EncoderValues, ParameterLookup, Products } from './bert-graph.ts';
+import type { EncoderValues, ParameterLookup, ParameterSource, Products } from './bert-graph.ts';
 import { batchInputs, bertEncoder, floatProducts, mlmTransform } from './bert-graph.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { TIED, WORD_EMBEDDINGS } from './checkpoint.ts';
@@ -15,9 +15,6 @@ import type { MatrixLookup } from './int8/integer-products.ts';
 import { integerProducts } from './int8/integer-products.ts';
 import { pooledLogits, repeatFirst, sparseHead } from './sparse-head.ts';
 import type { TermBounds } from './term-bounds.ts';
-
-/** How the graph's parameters come into a builder. */
-export type ParameterSource = (g: GraphBuilder) => ParameterLookup;
 
 /** ids, mask (and filter) in; `z` [B, V], `norms` [B] and `numComputed` [B, 1] out. */
 export function documentGraph(

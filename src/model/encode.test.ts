@@ -6,6 +6,7 @@ import {
   type BatchEncoder,
   batches,
   type DocumentToEncode,
+  EMPTY_VECTOR,
   encodeStream,
   WINDOW,
   WINDOW_CHARACTERS,
@@ -14,6 +15,7 @@ import { loadModel, type Model } from './model.ts';
 
 /** The smallest encoder there is: a token per character, a text's vector is its length and its neighbours' number. */
 class CountingEncoder implements BatchEncoder {
+  readonly emptyVector = EMPTY_VECTOR;
   readonly batchSizes: number[] = [];
   inFlight = 0;
   mostInFlight = 0;
@@ -72,6 +74,7 @@ describe('a stream', () => {
         if (mine === 1) throw new Error('first');
         return batch.map(() => sparseVector([1], [1]));
       },
+      emptyVector: EMPTY_VECTOR,
     };
     await expect(collect(encodeStream(asDocuments(Array(9).fill('x')), failing))).rejects.toThrow('first');
     expect([numBegun, numEnded]).toEqual([2, 2]);
@@ -79,7 +82,8 @@ describe('a stream', () => {
 
   it('gives a text without tokens the empty vector, and asks nothing of the network', async () => {
     const encoder = new CountingEncoder();
-    const bare = { tokenise: () => ({ ids: new Int32Array(0), numTokens: 0 }), encodeBatch: encoder.encodeBatch };
+    const { encodeBatch, emptyVector } = encoder;
+    const bare = { tokenise: () => ({ ids: new Int32Array(0), numTokens: 0 }), encodeBatch, emptyVector };
     const [{ vector }] = await collect(encodeStream(asDocuments(['']), bare));
     expect([vector.terms.length, encoder.batchSizes]).toEqual([0, []]);
   });
@@ -159,6 +163,7 @@ describe('a stream', () => {
     const failing: BatchEncoder = {
       tokenise: (text) => ({ ids: new Int32Array(text.length), numTokens: text.length }),
       encodeBatch: () => Promise.reject(new Error('the engine is gone')),
+      emptyVector: EMPTY_VECTOR,
     };
     await expect(collect(encodeStream(asDocuments(['a']), failing))).rejects.toThrow('the engine is gone');
   });

@@ -14,15 +14,18 @@ import type { ModelInput } from '../text/index.ts';
 /** A text to encode. */
 export type DocumentToEncode = { readonly id: string; readonly text: string };
 
-/** An encoded document. */
-export type EncodedDocument = {
+/** An encoded text. */
+export type Encoded<V> = {
   readonly id: string;
-  readonly vector: SparseVector;
+  readonly vector: V;
   /** Tokens of the text, special ones included, before it was cut. */
   readonly numTokens: number;
   /** Whether tokens were cut off to fit the model's length. */
   readonly truncated: boolean;
 };
+
+/** An encoded document. */
+export type EncodedDocument = Encoded<SparseVector>;
 
 /** Settings of one stream. */
 export type EncodeOptions = {
@@ -51,19 +54,21 @@ const BATCH_DOCUMENTS = 64;
 const IN_FLIGHT = 2;
 
 /** What a stream needs of a model. */
-export type BatchEncoder = {
+export type BatchEncoder<V = SparseVector> = {
   tokenise(text: string): ModelInput;
   /** A window begins. What the encoder has learned from earlier batches must not change the bits of later windows. */
   beginWindow?(): void;
-  encodeBatch(batch: readonly Int32Array[]): Promise<SparseVector[]>;
+  encodeBatch(batch: readonly Int32Array[]): Promise<V[]>;
+  /** The vector of a text without tokens. */
+  readonly emptyVector: V;
 };
 
 /** Encodes a stream of documents. */
-export async function* encodeStream(
+export async function* encodeStream<V>(
   documents: AsyncIterable<DocumentToEncode> | Iterable<DocumentToEncode>,
-  encoder: BatchEncoder,
+  encoder: BatchEncoder<V>,
   { signal, skip = 0, onProgress = () => {} }: EncodeOptions = {},
-): AsyncGenerator<EncodedDocument> {
+): AsyncGenerator<Encoded<V>> {
   let begin = 0;
   for await (const window of windows(documents)) {
     if (begin + window.length > skip) {
@@ -100,13 +105,13 @@ function withoutText({ id }: DocumentToEncode): InputError {
   });
 }
 
-async function encodeWindow(
+async function encodeWindow<V>(
   window: readonly DocumentToEncode[],
-  encoder: BatchEncoder,
+  encoder: BatchEncoder<V>,
   { signal, report }: { signal: AbortSignal | undefined; report: (numEncoded: number) => void },
-): Promise<EncodedDocument[]> {
+): Promise<Encoded<V>[]> {
   const inputs = window.map(({ text }) => encoder.tokenise(text));
-  const vectors: SparseVector[] = window.map(() => EMPTY);
+  const vectors = window.map(() => encoder.emptyVector);
   let numEncoded = 0;
   encoder.beginWindow?.();
   const work = inParallel(batches(inputs.map(({ ids }) => ids.length)), async (batch) => {
@@ -135,8 +140,8 @@ function orInterrupted(work: Promise<void>, signal: AbortSignal | undefined): Pr
   });
 }
 
-/** The vector of a text without tokens. */
-const EMPTY: SparseVector = { terms: new Uint32Array(0), weights: new Float32Array(0) };
+/** No terms. */
+export const EMPTY_VECTOR: SparseVector = { terms: new Uint32Array(0), weights: new Float32Array(0) };
 
 /** Works on the items in order, IN_FLIGHT at a time. After a failure no more are begun, and those begun are awaited. */
 async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {

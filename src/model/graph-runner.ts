@@ -7,7 +7,7 @@ import { basename, dirname } from 'node:path';
 import { assert } from '../core/index.ts';
 import type { GraphBuilder, Tensor, Value } from '../graph/index.ts';
 import { canMapFiles, Session, toOnnx } from '../graph/index.ts';
-import type { ParameterLookup } from './bert-graph.ts';
+import type { ParameterLookup, ParameterSource } from './bert-graph.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import type { TokenIds } from './padded-batch.ts';
 import { paddedBatch } from './padded-batch.ts';
@@ -20,6 +20,13 @@ export type TensorVisitor = (name: string, values: Float32Array) => void;
 export type StartOptions = {
   /** Tensors that the graph gets in another form: they are read and shown to the visitor, not kept. */
   readonly without?: ReadonlySet<string> | undefined;
+};
+
+/** How a checkpoint becomes a graph. */
+export type Network = StartOptions & {
+  /** Sees every tensor before the graph is made. */
+  readonly visit: TensorVisitor;
+  graph(source: ParameterSource): GraphBuilder;
 };
 
 /** How a graph is run. */
@@ -50,6 +57,18 @@ export class GraphRunner {
       return new GraphRunner(session, checkpoint, await readWeights(checkpoint, { canMap, visit, without }));
     } catch (error) {
       await session.close();
+      throw error;
+    }
+  }
+
+  /** A running engine with the network in it. */
+  static async open(checkpoint: Checkpoint, network: Network, options: RunnerOptions): Promise<GraphRunner> {
+    const runner = await GraphRunner.start(checkpoint, network.visit, network);
+    try {
+      await runner.load(network.graph(runner.parameters), options);
+      return runner;
+    } catch (error) {
+      await runner.close();
       throw error;
     }
   }

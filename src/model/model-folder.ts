@@ -103,7 +103,7 @@ function checkFit({
 type ReadTokenizer = Pick<ModelFolder, 'tokenizer' | 'tokenizerFiles'>;
 
 /** tokenizer.json describes all; without it vocab.txt and tokenizer_config.json do. */
-async function readTokenizer(folder: string): Promise<ReadTokenizer> {
+export async function readTokenizer(folder: string): Promise<ReadTokenizer> {
   const [tokenizerJson, vocabTxt, tokenizerConfig] = await Promise.all(
     TOKENIZER_FILES.map((name) => readTextFile(join(folder, name))),
   );

@@ -6,7 +6,7 @@ import { encodeQuery } from '../text/index.ts';
 import { activate } from './activation.ts';
 import { EMBEDDED_MODEL } from './embedded-model.ts';
 import type { BatchEncoder, DocumentToEncode, EncodedDocument, EncodeOptions } from './encode.ts';
-import { encodeStream } from './encode.ts';
+import { EMPTY_VECTOR, encodeStream } from './encode.ts';
 import type { QueryTexts } from './encode-queries.ts';
 import { encodeQueries } from './encode-queries.ts';
 import { resolveModel } from './hub/resolve-model.ts';
@@ -165,6 +165,7 @@ function bowEncoder(tokenizer: Tokenizer, rule: PruneRule): BatchEncoder {
       return { ids, numTokens: ids.length };
     },
     encodeBatch: async (batch) => batch.map((ids) => prune(bagOfWords(ids, specialIds), rule)),
+    emptyVector: EMPTY_VECTOR,
   };
 }
 

@@ -1,21 +1,19 @@
 /** Documents to term weights by a transformer: the batch side. Sorting, order and streaming are encode.ts's. */
 import type { SparseVector } from '../core/index.ts';
 import { assert, EngineError } from '../core/index.ts';
-import type { GraphBuilder, Tensor } from '../graph/index.ts';
+import type { Tensor } from '../graph/index.ts';
 import type { ModelInput } from '../text/index.ts';
 import { Checkpoint, missingHead } from './checkpoint.ts';
-import type { ParameterSource } from './document-graph.ts';
 import { documentGraph, integerDocumentGraph } from './document-graph.ts';
 import type { WeightRules } from './document-weights.ts';
 import { documentWeights } from './document-weights.ts';
 import type { BatchEncoder } from './encode.ts';
-import type { RunnerOptions, TensorVisitor } from './graph-runner.ts';
+import { EMPTY_VECTOR } from './encode.ts';
+import type { Network, RunnerOptions } from './graph-runner.ts';
 import { GraphRunner } from './graph-runner.ts';
-import type { QuantisedRows } from './int8/codes.ts';
-import { quantiseRows } from './int8/codes.ts';
-import { matrixNames } from './int8/matrix-names.ts';
 import type { Precision } from './int8/precision.ts';
 import { DEFAULT_PRECISION } from './int8/precision.ts';
+import { quantisedMatrices } from './int8/quantised-matrices.ts';
 import type { TokenIds } from './padded-batch.ts';
 import type { TermBounds } from './term-bounds.ts';
 import { termBounds } from './term-bounds.ts';
@@ -50,6 +48,7 @@ export function streamEncoder({ tokenise, encodeBatch }: SharedEncoder): BatchEn
       filterSwitch = { on: true };
     },
     encodeBatch: (batch) => encodeBatch(batch, filterSwitch),
+    emptyVector: EMPTY_VECTOR,
   };
 }
 
@@ -70,7 +69,7 @@ export class NeuralEncoder {
     try {
       if (checkpoint.head === 'none') throw missingHead(folder, `lzero model import ${folder} -o MODEL`);
       const network = precision === 'int8' ? integerNetwork(checkpoint) : floatNetwork(checkpoint);
-      const runner = await load(checkpoint, network, options);
+      const runner = await GraphRunner.open(checkpoint, network, options);
       return new NeuralEncoder(checkpoint, runner, { ...rules, precision });
     } catch (error) {
       await checkpoint.close();
@@ -143,15 +142,6 @@ function floatsOf({ data }: Tensor): Float32Array {
   return data;
 }
 
-/** How a checkpoint becomes a graph. */
-type Network = {
-  /** Sees every tensor before the graph is made. */
-  readonly visit: TensorVisitor;
-  /** Tensors that the graph gets in another form. */
-  readonly without?: ReadonlySet<string>;
-  graph(source: ParameterSource): GraphBuilder;
-};
-
 function floatNetwork(checkpoint: Checkpoint): Network {
   const { decoderName, config } = checkpoint;
   let bounds: TermBounds | undefined;
@@ -164,36 +154,12 @@ function floatNetwork(checkpoint: Checkpoint): Network {
 }
 
 function integerNetwork(checkpoint: Checkpoint): Network {
-  const without = matrixNames(checkpoint);
-  const matrices = new Map<string, QuantisedRows>();
-  const matrix = (name: string): QuantisedRows => {
-    const rows = matrices.get(name);
-    assert(rows !== undefined, `${name} was not quantised`);
-    return rows;
-  };
-  return {
-    visit: (name, values) => {
-      if (without.has(name)) matrices.set(name, quantiseRows(values, checkpoint.entry(name).shape[1]));
-    },
-    without,
-    graph: (source) => integerDocumentGraph(checkpoint, source, matrix),
-  };
-}
-
-/** A running engine with the network in it. */
-async function load(checkpoint: Checkpoint, network: Network, options: RunnerOptions): Promise<GraphRunner> {
-  const runner = await GraphRunner.start(checkpoint, network.visit, network);
-  try {
-    await runner.load(network.graph(runner.parameters), options);
-    return runner;
-  } catch (error) {
-    await runner.close();
-    throw error;
-  }
+  const { matrices, ...parts } = quantisedMatrices(checkpoint);
+  return { ...parts, graph: (source) => integerDocumentGraph(checkpoint, source, matrices) };
 }
 
 /** Finite weights can still overflow; such a document has no vector, and an empty one would hide it. */
-function overflow(folder: string): EngineError {
+export function overflow(folder: string): EngineError {
   return new EngineError(`${folder}: the network gave numbers that are not finite`, {
     hint: 'the checkpoint has diverged or is not the model that its config.json describes',
   });

@@ -53,7 +53,7 @@ async function graphIn(folder: string, file: string): Promise<NetworkKind> {
 const anyConfig = z.looseObject({ max_position_embeddings: z.int().positive().optional() });
 
 /** Positions of the network, if its config.json tells. */
-export async function positionsIn(folder: string, { kind }: NetworkKind): Promise<number | undefined> {
+export async function positionsIn(folder: string, { kind }: Pick<NetworkKind, 'kind'>): Promise<number | undefined> {
   const path = join(folder, 'config.json');
   if (kind === 'onnx') return (await readJsonIfThere(path, anyConfig))?.max_position_embeddings;
   const text = await readSmallFile(path);

@@ -23,10 +23,11 @@ export async function readSentenceTransformers(folder: string): Promise<SourceMo
   const routes = await readRoutes(folder);
   const [transformer, pooling] = encoderOf(routes.document);
   const { length, lowerCase } = await readStTransformer(transformer);
+  const network = await networkIn(transformer.folder);
   const queries = await readQueries(folder, routes);
   const said: SaidSettings = {
     activation: await readStPooling(pooling),
-    encodeLength: await lengthOf(transformer.folder, length),
+    encodeLength: await readLength(transformer.folder, length, await positionsIn(transformer.folder, network)),
     prune: model.maxTerms && { value: { rule: 'top-k', k: model.maxTerms.value }, where: model.maxTerms.where },
     ...queries.said,
   };
@@ -76,9 +77,16 @@ const tokenizerSchema = z.looseObject({ model_max_length: z.number().positive().
 /** What transformers writes for a tokenizer that reads texts of any length. */
 const NO_LIMIT = 1e30;
 
-/** Tokens of a document: what the transformer's settings say, or the smaller of tokenizer's and network's limit. */
-async function lengthOf(folder: string, said: Said<number> | undefined): Promise<Said<number>> {
-  const positions = await positionsIn(folder, await networkIn(folder));
+/**
+ * Tokens of a document: what the transformer's settings say, or the smaller of tokenizer's and network's limit.
+ *
+ * @param positions of the network, where that is known
+ */
+export async function readLength(
+  folder: string,
+  said: Said<number> | undefined,
+  positions: number | undefined,
+): Promise<Said<number>> {
   const config = { value: positions ?? NO_LIMIT, where: join(folder, 'config.json: max_position_embeddings') };
   const path = join(folder, 'tokenizer_config.json');
   const limit = (await readJsonIfThere(path, tokenizerSchema))?.model_max_length;

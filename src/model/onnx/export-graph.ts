@@ -25,10 +25,9 @@ import {
 } from '../../graph/index.ts';
 import type { Activation } from '../activation.ts';
 import { activationCount } from '../activation.ts';
-import type { EncoderValues } from '../bert-graph.ts';
+import type { EncoderValues, ParameterSource } from '../bert-graph.ts';
 import { bertEncoder } from '../bert-graph.ts';
 import type { Checkpoint } from '../checkpoint.ts';
-import type { ParameterSource } from '../document-graph.ts';
 import { decoderInput } from '../document-graph.ts';
 import { integerHead } from '../int8/integer-head.ts';
 import type { MatrixLookup } from '../int8/integer-products.ts';

@@ -1,0 +1,64 @@
+/**
+ * A text to one vector: BERT's encoder, pooled.
+ *
+ *     mean    v = Σ_i m_i·h_i / Σ_i m_i          m_i is 1 for tokens, 0 for padding
+ *     cls     v = h_0
+ *     normalised: v / max(‖v‖, ε)
+ *
+ * Reimers, Gurevych: Sentence-BERT, EMNLP 2019, https://arxiv.org/abs/1908.10084, section 3 (MEAN and CLS strategies).
+ */
+import type { Value } from '../../graph/index.ts';
+import { concat, GraphBuilder, multiply, reduce, reshape, unsqueeze } from '../../graph/index.ts';
+import type { EncoderValues, ParameterSource } from '../bert-graph.ts';
+import { batchInputs, bertEncoder } from '../bert-graph.ts';
+import type { Checkpoint } from '../checkpoint.ts';
+import type { MatrixLookup } from '../int8/integer-products.ts';
+import { integerProducts } from '../int8/integer-products.ts';
+import type { DenseSettings } from './dense-settings.ts';
+
+/** ε of PyTorch's `normalize`. */
+const SMALLEST_NORM = 1e-12;
+
+/** What a graph is made of; `matrices` for products in 8-bit integers, which want one text a batch. */
+export type DenseParts = Pick<DenseSettings, 'pooling' | 'normalise'> & {
+  readonly source: ParameterSource;
+  readonly matrices?: MatrixLookup | undefined;
+};
+
+/** ids and mask in; `vector` [B, H] out. */
+export function denseGraph({ config }: Checkpoint, { source, matrices, pooling, normalise }: DenseParts): GraphBuilder {
+  const g = new GraphBuilder('dense');
+  const parameters = source(g);
+  const products = matrices && integerProducts(g, { matrices, parameters });
+  const encoder = bertEncoder(g, config, parameters, { ...batchInputs(g), products });
+  const pooled = pooling === 'cls' ? firstState(g, encoder) : meanState(g, encoder);
+  g.output('vector', normalise ? unitLength(g, pooled) : pooled);
+  return g;
+}
+
+/** Hidden states by text, [B, T, H]. */
+function byText(g: GraphBuilder, { hidden, batchShape }: EncoderValues): Value {
+  const size = Number(hidden.shape[1]);
+  return reshape(g, hidden, { target: concat(g, [batchShape, g.ints(size)], 3), shape: ['B', 'T', size] });
+}
+
+function meanState(g: GraphBuilder, encoder: EncoderValues): Value {
+  const { mask } = encoder;
+  const counted = multiply(g, byText(g, encoder), unsqueeze(g, mask, [2])); //     [B, T, H]
+  const sums = reduce(g, counted, { op: 'ReduceSum', axis: 1 }); //                [B, H]
+  const counts = unsqueeze(g, reduce(g, mask, { op: 'ReduceSum', axis: 1 }), [1]); // [B, 1]
+  return g.node('Div', [sums, counts], { dtype: 'float32', shape: sums.shape });
+}
+
+function firstState(g: GraphBuilder, encoder: EncoderValues): Value {
+  const states = byText(g, encoder);
+  const first = g.constant('first', { dtype: 'int64', shape: [] }, BigInt64Array.of(0n));
+  const shape = [states.shape[0], states.shape[2]];
+  return g.node('Gather', [states, first], { dtype: 'float32', shape }, { attributes: { axis: 1 } });
+}
+
+function unitLength(g: GraphBuilder, x: Value): Value {
+  const norms = unsqueeze(g, reduce(g, x, { op: 'ReduceL2', axis: 1 }), [1]); // [B, 1]
+  const safe = g.node('Max', [norms, g.scalar(SMALLEST_NORM)], { dtype: 'float32', shape: norms.shape });
+  return g.node('Div', [x, safe], { dtype: 'float32', shape: x.shape });
+}
