@@ -10,6 +10,20 @@ export { columnsOf, integerOf } from './columns.ts';
 export { countLines } from './count-lines.ts';
 export type { Document, DocumentOptions } from './documents.ts';
 export { documentTexts, inputFile, isPageFolder, readDocuments } from './documents.ts';
+export type { Example, LabelledDocuments, RankedList } from './examples/example.ts';
+export { documentsOf } from './examples/example.ts';
+export type { ExampleParser, ParseExample } from './examples/parse-line.ts';
+export {
+  parseJsonPair,
+  parseJsonTriple,
+  parseJudged,
+  parseList,
+  parseScored,
+  parseTablePair,
+  parseTableTriple,
+} from './examples/parse-line.ts';
+export type { TextFiles, TextOptions, Texts } from './examples/texts.ts';
+export { filesOfTexts, readTexts, TEXTS_OF_LINES } from './examples/texts.ts';
 export { IdSet } from './id-set.ts';
 export type { InputFile, LineFormat } from './input-file.ts';
 export { findInputFile } from './input-file.ts';

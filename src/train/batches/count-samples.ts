@@ -2,9 +2,8 @@
  * The pass before training: reads every line once, names bad ones, and notes how many samples each gives. Keeps no text.
  */
 import { InputError, InterruptedError, type Logger, type Progress } from '../../core/index.ts';
-import { BadLine, isBlank, type Line, readBytes, readLines } from '../../data/index.ts';
+import { BadLine, isBlank, type Line, type ParseExample, readBytes, readLines } from '../../data/index.ts';
 import { misfitOf, numSamples, type SampleShape } from './example.ts';
-import type { ParseExample } from './parse-line.ts';
 import { SampleCounts } from './sample-counts.ts';
 
 /** Bad lines of all sources together, against how many there may be. */

@@ -1,6 +1,7 @@
 import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
-import { type LabelledDocuments, misfitOf, numSamples, type RankedList, sampleAt } from './example.ts';
+import type { LabelledDocuments, RankedList } from '../../data/index.ts';
+import { misfitOf, numSamples, sampleAt } from './example.ts';
 
 const ranked = (n: number): RankedList => ({
   kind: 'ranked',

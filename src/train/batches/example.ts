@@ -1,29 +1,6 @@
-/**
- * What a line of training data says, and the samples that are built from it: a query with G documents each. Knows neither
- * files nor formats.
- */
+/** The samples that are built from a line of training data: a query with G documents each. Knows neither files nor formats. */
 import { assert } from '../../core/index.ts';
-import { BadLine } from '../../data/index.ts';
-
-/** Documents of a query, best first. */
-export type RankedList = {
-  readonly kind: 'ranked';
-  readonly query: string;
-  readonly docs: readonly string[];
-  /** A teacher's, one for each document. */
-  readonly scores?: readonly number[] | undefined;
-};
-
-/** Documents that answer a query, and documents that do not. */
-export type LabelledDocuments = {
-  readonly kind: 'labelled';
-  readonly query: string;
-  readonly positives: readonly string[];
-  readonly negatives: readonly string[];
-};
-
-/** What a line says. */
-export type Example = RankedList | LabelledDocuments;
+import { BadLine, type Example, type LabelledDocuments } from '../../data/index.ts';
 
 /** What a batch takes: a query and G documents. */
 export type Sample = {
@@ -80,11 +57,6 @@ function labelledSample(example: LabelledDocuments, docsPerQuery: number, i: num
 
 function samplesPerPositive({ negatives }: LabelledDocuments, docsPerQuery: number): number {
   return docsPerQuery === 1 ? 1 : Math.floor(negatives.length / (docsPerQuery - 1));
-}
-
-/** All documents of an example. */
-export function documentsOf(example: Example): readonly string[] {
-  return example.kind === 'ranked' ? example.docs : [...example.positives, ...example.negatives];
 }
 
 /** What is wrong with an example for this run, if anything. */

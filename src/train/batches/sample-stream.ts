@@ -3,10 +3,9 @@
  * n-th sample is a function of files, seed and n, so that a stream can begin anywhere.
  */
 import { derivedSeed, InputError, InterruptedError, Random } from '../../core/index.ts';
-import { BadLine, readBytes, readLines } from '../../data/index.ts';
+import { BadLine, type ParseExample, readBytes, readLines } from '../../data/index.ts';
 import type { Sample, SampleShape } from './example.ts';
 import { misfitOf, numSamples, sampleAt } from './example.ts';
-import type { ParseExample } from './parse-line.ts';
 import type { SampleCounts } from './sample-counts.ts';
 import { type RawSample, ShuffledPass } from './shuffled-pass.ts';
 

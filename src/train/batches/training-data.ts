@@ -12,13 +12,23 @@ import {
   silentLogger,
   silentProgress,
 } from '../../core/index.ts';
-import { BadLine, fileIdentity, isBlank, type JobIdentity, readBytes, readLines } from '../../data/index.ts';
+import {
+  BadLine,
+  documentsOf,
+  fileIdentity,
+  isBlank,
+  type JobIdentity,
+  readBytes,
+  readLines,
+  readTexts,
+  TEXTS_OF_LINES,
+  type Texts,
+} from '../../data/index.ts';
 import { matrixFromRows } from '../../losses/index.ts';
 import type { TrainConfig } from '../config.ts';
 import { BadLines, countSamples } from './count-samples.ts';
-import { documentsOf, type Sample, type SampleShape } from './example.ts';
+import type { Sample, SampleShape } from './example.ts';
 import { type CountedSource, mixedSamples } from './sample-stream.ts';
-import { readTexts, TEXTS_OF_LINES, type Texts } from './texts.ts';
 import type { TrainingBatch } from './training-batch.ts';
 import { checkFormat, filesOf, findSource, type SourceFiles, sourcesOf } from './training-source.ts';
 

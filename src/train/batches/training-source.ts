@@ -5,19 +5,21 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ConfigError, InputError } from '../../core/index.ts';
-import { findInputFile, STDIN } from '../../data/index.ts';
-import { exists } from '../../files/index.ts';
-import type { TrainConfig, TrainingFormat } from '../config.ts';
-import type { ExampleParser } from './parse-line.ts';
 import {
+  type ExampleParser,
+  filesOfTexts,
+  findInputFile,
   parseJsonPair,
   parseJsonTriple,
   parseJudged,
   parseScored,
   parseTablePair,
   parseTableTriple,
-} from './parse-line.ts';
-import { filesOfTexts, type TextFiles } from './texts.ts';
+  STDIN,
+  type TextFiles,
+} from '../../data/index.ts';
+import { exists } from '../../files/index.ts';
+import type { TrainConfig, TrainingFormat } from '../config.ts';
 
 /** A source as the configuration has it. */
 export type SourceConfig = Exclude<TrainConfig['data']['train'], string>[number];

@@ -18,7 +18,9 @@
  *   is `triples`, with a collection. Systems take turns, best first, so that a prefix has the hardest of each.
  */
 import { isJsonObject, type JsonObject } from '../../core/index.ts';
-import { BadLine, columnsOf, integerOf, kindOf, parseObject, quote } from '../../data/index.ts';
+import { BadLine, quote } from '../bad-line.ts';
+import { columnsOf, integerOf } from '../columns.ts';
+import { kindOf, parseObject } from '../json-line.ts';
 import type { Example } from './example.ts';
 import type { Texts } from './texts.ts';
 
@@ -91,6 +93,13 @@ export const parseJudged: ExampleParser = (texts) => (line, lineNumber) => {
   if (value === undefined)
     return new BadLine('wrong-type', `the relevance is ${quote(relevance)}, expected a whole number`);
   return value > 0 ? labelled(texts, { query, positives: [document], negatives: [] }) : undefined;
+};
+
+/** A ranked list or labelled documents in JSON, whichever the line holds. */
+export const parseList: ExampleParser = (texts) => (line, lineNumber) => {
+  const record = parseJson(line);
+  if (record instanceof BadLine) return record;
+  return (record.docs === undefined ? parseJsonTriple : parseScored)(texts)(line, lineNumber);
 };
 
 type Labels = { readonly query: unknown; readonly positives: unknown; readonly negatives: unknown };

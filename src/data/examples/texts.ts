@@ -4,18 +4,13 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../../core/index.ts';
-import {
-  BadLine,
-  documentText,
-  findInputFile,
-  inputFile,
-  isBlank,
-  kindOf,
-  quote,
-  type ReadOptions,
-  readDocuments,
-  readQueries,
-} from '../../data/index.ts';
+import { documentText } from '../../text/index.ts';
+import { BadLine, quote } from '../bad-line.ts';
+import { inputFile, readDocuments } from '../documents.ts';
+import { findInputFile } from '../input-file.ts';
+import { kindOf } from '../json-line.ts';
+import { readQueries } from '../queries.ts';
+import { isBlank, type ReadOptions } from '../records.ts';
 import { TextStore } from './text-store.ts';
 
 /** From what a line has to the text that is meant. */

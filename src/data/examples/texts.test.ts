@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fc, test } from '@fast-check/vitest';
 import { afterAll, describe, expect, it } from 'vitest';
-import { BadLine } from '../../data/index.ts';
+import { BadLine } from '../bad-line.ts';
 import { TextStore } from './text-store.ts';
 import { mended, readTexts } from './texts.ts';
 

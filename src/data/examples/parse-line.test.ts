@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { BadLine } from '../../data/index.ts';
+import { BadLine } from '../bad-line.ts';
 import type { ExampleParser } from './parse-line.ts';
 import {
   parseJsonPair,
   parseJsonTriple,
   parseJudged,
+  parseList,
   parseScored,
   parseTablePair,
   parseTableTriple,
@@ -155,5 +156,14 @@ describe('a line of pairs', () => {
     expect(read(parseJudged, 'query-id\tcorpus-id\tscore', IDS, 1)).toBeUndefined();
     expect(read(parseJudged, '1\t2\tx', IDS)).toBe('the relevance is "x", expected a whole number');
     expect(read(parseJudged, '1\t0\t1', IDS)).toBe('no such document');
+  });
+});
+
+describe('a line of lists', () => {
+  it('is a ranked list where it has docs, else labelled documents', () => {
+    const parse = parseList(TEXTS_OF_LINES);
+    expect(parse('{"query":"q","docs":["a","b"]}', 1)).toMatchObject({ kind: 'ranked', docs: ['a', 'b'] });
+    expect(parse('{"query":"q","positive":["a"],"negatives":["b"]}', 1)).toMatchObject({ kind: 'labelled' });
+    expect(parse('{', 1)).toBeInstanceOf(BadLine);
   });
 });
