@@ -69,12 +69,14 @@ function networkOf(checkpoint: Checkpoint, settings: DenseSettings, precision: P
 const POOLED_OUTPUTS = ['sentence_embedding'];
 /** Outputs of one vector a position. */
 const STATE_OUTPUTS = ['token_embeddings', 'last_hidden_state'];
+/** Outputs that we understand, best first. */
+export const DENSE_OUTPUTS: readonly string[] = [...POOLED_OUTPUTS, ...STATE_OUTPUTS];
 
 function openGraph(network: OnnxNetwork, settings: DenseSettings): DenseNetwork {
-  const named = [...POOLED_OUTPUTS, ...STATE_OUTPUTS].find((name) => network.outputs.includes(name));
+  const named = DENSE_OUTPUTS.find((name) => network.outputs.includes(name));
   if (named === undefined)
     throw new CheckpointError(
-      `${network.path}: expected an output ${[...POOLED_OUTPUTS, ...STATE_OUTPUTS].join(', ')}, found ${printable(network.outputs.join(', '))}`,
+      `${network.path}: expected an output ${DENSE_OUTPUTS.join(', ')}, found ${printable(network.outputs.join(', '))}`,
       { hint: 'export the encoder with the hidden states of its last layer, or with pooled vectors' },
     );
   return {

@@ -1,0 +1,176 @@
+/** Dense encoders give the vectors of sentence-transformers (scripts/golden-dense.py), by weights and by ONNX files. */
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { cast, concat, GraphBuilder, reshape, toOnnx } from '../../graph/index.ts';
+import { bertEncoder } from '../bert-graph.ts';
+import { Checkpoint } from '../checkpoint.ts';
+import { DenseModel, denseProduct } from './dense-model.ts';
+import type { Role } from './dense-settings.ts';
+import { looksDense } from './looks-dense.ts';
+
+const GOLDEN = join(import.meta.dirname, '../../../test/golden');
+const DENSE = join(GOLDEN, 'dense');
+
+const vectors = z.array(z.array(z.number()));
+const golden = z
+  .object({
+    texts: z.array(z.string()),
+    models: z.array(z.object({ name: z.string(), queries: vectors, documents: vectors })),
+  })
+  .parse(JSON.parse(readFileSync(join(DENSE, 'expected.json'), 'utf8')));
+
+async function encode(model: DenseModel, role: Role): Promise<Float32Array[]> {
+  const texts = golden.texts.map((text, i) => ({ id: String(i), text }));
+  const found: Float32Array[] = [];
+  for await (const { vector } of model.encode(texts, { role })) found.push(vector);
+  return found;
+}
+
+/** Largest difference of any two numbers. */
+function distance(found: readonly Float32Array[], expected: readonly (readonly number[])[]): number {
+  expect(found.map(({ length }) => length)).toEqual(expected.map(({ length }) => length));
+  return Math.max(...found.map((vector, i) => Math.max(...vector.map((x, j) => Math.abs(x - expected[i][j])))));
+}
+
+async function withModel<T>(model: DenseModel, work: (model: DenseModel) => Promise<T>): Promise<T> {
+  try {
+    return await work(model);
+  } finally {
+    await model.close();
+  }
+}
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lzero-dense-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe.each(golden.models)('the folder $name of sentence-transformers', ({ name, queries, documents }) => {
+  it('gives its vectors to 1e-5, with its pooling, lengths and prompts', async () => {
+    await withModel(await DenseModel.load(join(DENSE, name)), async (model) => {
+      expect(distance(await encode(model, 'query'), queries)).toBeLessThan(1e-5);
+      expect(distance(await encode(model, 'document'), documents)).toBeLessThan(1e-5);
+    });
+  });
+
+  it('in int8 has a cosine of at least 0.98 with them', async () => {
+    await withModel(await DenseModel.load(join(DENSE, name), { precision: 'int8', normalise: true }), async (model) => {
+      const found = await encode(model, 'document');
+      for (const [i, vector] of found.entries()) {
+        const expected = Float32Array.from(documents[i]);
+        const cosine = denseProduct(vector, expected) / Math.sqrt(denseProduct(expected, expected));
+        expect(cosine, golden.texts[i]).toBeGreaterThan(0.98);
+      }
+    });
+  });
+});
+
+/** The encoder of the golden folder `name` as others export it: hidden states by input_ids and attention_mask. */
+async function exportStates(name: string): Promise<void> {
+  const checkpoint = await Checkpoint.open(join(DENSE, name));
+  const weights = new Map<string, Float32Array>();
+  for (const tensor of checkpoint.usedNames) weights.set(tensor, await checkpoint.read(tensor));
+  const g = new GraphBuilder('states');
+  const ids = g.input('input_ids', 'int64', ['B', 'T']);
+  const mask = cast(g, g.input('attention_mask', 'int64', ['B', 'T']), 'float32');
+  const parameters = (tensor: string) =>
+    g.constant(
+      tensor,
+      { dtype: 'float32', shape: checkpoint.entry(tensor).shape },
+      weights.get(tensor) ?? new Float32Array(0),
+    );
+  const { hidden, batchShape } = bertEncoder(g, checkpoint.config, parameters, { ids, mask });
+  const size = checkpoint.config.hiddenSize;
+  const target = concat(g, [batchShape, g.ints(size)], 3);
+  g.output('last_hidden_state', reshape(g, hidden, { target, shape: ['B', 'T', size] }));
+  cpSync(join(DENSE, name), folder, { recursive: true });
+  rmSync(join(folder, 'model.safetensors'));
+  mkdirSync(join(folder, 'onnx'));
+  writeFileSync(join(folder, 'onnx', 'model.onnx'), toOnnx(g));
+  await checkpoint.close();
+}
+
+describe('an ONNX file with hidden states', () => {
+  it.each(golden.models)('$name is pooled to the same vectors', async ({ name, documents }) => {
+    await exportStates(name);
+    expect(await looksDense(folder)).toBe(true);
+    await withModel(await DenseModel.load(folder), async (model) => {
+      expect(distance(await encode(model, 'document'), documents)).toBeLessThan(1e-5);
+    });
+  });
+});
+
+/** A copy of the golden folder `mean` with one of its files changed. */
+function changed(file: string, content: unknown): void {
+  cpSync(join(DENSE, 'mean'), folder, { recursive: true });
+  writeFileSync(join(folder, file), JSON.stringify(content));
+}
+
+describe('settings of a dense encoder', () => {
+  it('come from the folder, and options count before them', async () => {
+    const said = await DenseModel.load(join(DENSE, 'mean'));
+    const prefixes = { query: 'the river: ', document: 'old city ' };
+    expect(said.settings).toEqual({ pooling: 'mean', normalise: true, maxLength: 16, prefixes });
+    const options = { pooling: 'cls', normalise: false, maxLength: 8, queryPrefix: '', documentPrefix: 'x ' } as const;
+    const asked = await DenseModel.load(join(DENSE, 'mean'), options);
+    expect(asked.settings).toEqual({
+      pooling: 'cls',
+      normalise: false,
+      maxLength: 8,
+      prefixes: { query: '', document: 'x ' },
+    });
+    expect(await said.identity()).not.toBe(await asked.identity());
+    expect(await said.identity()).toBe(await (await DenseModel.load(join(DENSE, 'mean'))).identity());
+  });
+
+  it('of a bare checkpoint are mean pooling, length 1 and all its positions', async () => {
+    const { settings } = await DenseModel.load(join(GOLDEN, 'models/bert'));
+    expect(settings).toMatchObject({ pooling: 'mean', normalise: true, prefixes: { query: '', document: '' } });
+  });
+
+  it.each([
+    ['pooling_mode_cls_token', 'cls'],
+    ['pooling_mode_mean_tokens', 'mean'],
+  ])('are read in the words of older versions: %s', async (key, pooling) => {
+    changed('1_Pooling/config.json', { word_embedding_dimension: 32, [key]: true, pooling_mode_max_tokens: false });
+    expect((await DenseModel.load(folder)).settings.pooling).toBe(pooling);
+  });
+
+  it.each([
+    ['1_Pooling/config.json', { pooling_mode: 'lasttoken' }, /pooling_mode: expected mean or cls, got "lasttoken"/],
+    ['1_Pooling/config.json', { pooling_mode: ['mean', 'cls'] }, /got "mean, cls"/],
+    ['1_Pooling/config.json', { pooling_mode: 'mean', include_prompt: false }, /include_prompt: expected true/],
+    ['modules.json', [{ path: '', type: 'x.Transformer' }], /without a Pooling/],
+    ['modules.json', [{ path: '', type: 'x.WordEmbeddings' }], /0\.type: expected Transformer/],
+    ['sentence_bert_config.json', { max_seq_length: 100_000 }, /expected a whole number/],
+  ])('that lzero cannot follow are refused: %s %j', async (file, content, message) => {
+    changed(file, content);
+    await expect(DenseModel.load(folder)).rejects.toThrow(message);
+  });
+
+  it('beyond the network are refused', async () => {
+    await expect(DenseModel.load(join(DENSE, 'mean'), { maxLength: 1000 })).rejects.toThrow('maxLength 1000');
+  });
+});
+
+describe('a folder that nobody called dense or sparse', () => {
+  it('is dense where it pools to one vector, or has no head for terms', async () => {
+    for (const name of ['mean', 'cls']) expect(await looksDense(join(DENSE, name))).toBe(true);
+    for (const name of ['models/bert', 'models/st-router', 'models/opensearch', 'model/tied'])
+      expect(await looksDense(join(GOLDEN, name)), name).toBe(false);
+    cpSync(join(DENSE, 'mean'), folder, { recursive: true });
+    rmSync(join(folder, 'modules.json'));
+    expect(await looksDense(folder)).toBe(true);
+    await expect(looksDense(join(folder, 'nowhere'))).rejects.toThrow('nowhere');
+  });
+});
+
+it('a closed encoder encodes no more', async () => {
+  const model = await DenseModel.load(join(DENSE, 'mean'));
+  await model.close();
+  await expect(encode(model, 'query')).rejects.toThrow('the model was closed');
+});
