@@ -21,6 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: ['core', 'files', 'search'],
   engines: ['core', 'files', 'text', 'model', 'search', 'store'],
   eval: ['core', 'files', 'data', 'engines'],
+  teach: ['core', 'files', 'text', 'data', 'model'],
   train: [
     'core',
     'files',
@@ -35,6 +36,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'store',
     'engines',
     'eval',
+    'teach',
   ],
   cli: [
     'core',
@@ -51,6 +53,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'store',
     'engines',
     'eval',
+    'teach',
     'train',
   ],
 };

@@ -8,8 +8,10 @@ import { type CreateIndexOptions, createIndex, type Index, openIndex } from '../
 import { fusedSystem, indexSystem, openRunFile, rememberQueries, type System } from '../eval/index.ts';
 import { exists } from '../files/index.ts';
 import { loadModel, type Model, type Precision, readModelName, resolveModel } from '../model/index.ts';
+import { parseTeacher } from '../teach/index.ts';
 import { EVAL_STATES, warnIfUnfinished } from './build-note.ts';
 import type { CliContext } from './context.ts';
+import { denseSystem } from './dense-system.ts';
 import { runIndexJob } from './index-job.ts';
 import { packageVersion } from './program.ts';
 import { QueryModel } from './query-model.ts';
@@ -17,10 +19,13 @@ import { QueryModel } from './query-model.ts';
 /** A system that holds files, threads or a model. */
 export type OpenSystem = { readonly system: System; close(): Promise<void> };
 
+/** What a system needs to know of a collection. */
+export type SearchedDocuments = Pick<Collection, 'name' | 'documents' | 'documentsFingerprint'>;
+
 /** What a system is opened for. */
 export type SystemContext = {
   readonly context: CliContext;
-  readonly collection: Collection;
+  readonly collection: SearchedDocuments;
   /** Where indexes are built; those of an earlier call are used again. */
   readonly folder: string;
   /** The arithmetic of models; their own if not given. */
@@ -31,7 +36,7 @@ export type SystemContext = {
 
 /** How the names of systems are explained. */
 export const SYSTEM_HELP =
-  'bm25, bow, default, a model folder or pulled name, siamese:MODEL, index:DIR, run:FILE, rrf:A+B, sum:A+B, sum:0.7*A+0.3*B';
+  'bm25, bow, default, a model folder or pulled name, siamese:MODEL, dense:MODEL, index:DIR, run:FILE, rrf:A+B, sum:A+B, sum:0.7*A+0.3*B';
 
 /** The embedded model; it is the bag of words. */
 const EMBEDDED_MODELS: readonly string[] = ['default', 'bow'];
@@ -46,6 +51,7 @@ export async function checkSystem(name: string): Promise<void> {
     if (parts.every(({ weight }) => weight === 0)) throw new UsageError(`${name} joins nothing: all weights are 0`);
     for (const part of parts) await checkSystem(part.name);
   } else if (kind === 'siamese') await checkModel(name, rest);
+  else if (kind === 'dense') await checkModel(name, parseTeacher(name).model);
   else if (kind !== 'built' && !(await exists(rest))) throw new UsageError(`${name}: ${rest} does not exist`);
   else if (kind === 'built' && name !== 'bm25' && !EMBEDDED_MODELS.includes(name)) await checkModel(name, name);
 }
@@ -69,7 +75,7 @@ export function isRecorded(name: string): boolean {
   return readName(name).kind === 'run';
 }
 
-const KINDS = ['index', 'run', 'rrf', 'sum', 'siamese'] as const;
+const KINDS = ['index', 'run', 'rrf', 'sum', 'siamese', 'dense'] as const;
 
 type SystemName = { readonly kind: (typeof KINDS)[number] | 'built'; readonly rest: string };
 
@@ -99,6 +105,7 @@ export async function openSystem(name: string, where: SystemContext): Promise<Op
     return await indexedSystem(name, index, where.queryModel);
   }
   if (kind === 'siamese') return await siameseSystem(name, rest, where);
+  if (kind === 'dense') return await denseSystem(name, where);
   if (kind === 'run') return { system: await openRunFile(rest, { name }), close: async () => {} };
   if (kind !== 'built') return await fused(name, { method: kind, parts: readParts(rest) }, where);
   return name === 'bm25' ? await builtSystem(name, where, undefined) : await modelSystem(name, where);
@@ -187,7 +194,7 @@ async function build(
   }
 }
 
-async function fill(index: Index, context: CliContext, collection: Collection): Promise<void> {
+async function fill(index: Index, context: CliContext, collection: SearchedDocuments): Promise<void> {
   const documents = collection.documents({ signal: context.signal });
   async function* missing() {
     for await (const document of documents) if (!index.has(document.id)) yield document;

@@ -10,12 +10,14 @@ import { indexCommand } from './index-command.ts';
 import { interruptSignal } from './interrupt.ts';
 import { mergeCommand } from './merge.ts';
 import { metricsCommand } from './metrics.ts';
+import { mineCommand } from './mine.ts';
 import { modelCommand } from './model.ts';
 import { type CommandGroup, runCli } from './program.ts';
 import { queryCommand } from './query.ts';
 import { quickstartCommand } from './quickstart.ts';
 import { searchCommand } from './search.ts';
 import { statsCommand } from './stats.ts';
+import { teachCommand } from './teach.ts';
 import { trainCommand } from './train.ts';
 import { verifyCommand } from './verify.ts';
 
@@ -24,7 +26,8 @@ const COMMANDS: readonly CommandGroup[] = [
   { title: 'Indexes:', commands: [addCommand, deleteCommand, mergeCommand, statsCommand, verifyCommand] },
   { title: 'Text to vectors:', commands: [encodeCommand, queryCommand] },
   { title: 'Measuring:', commands: [evalCommand, metricsCommand] },
-  { title: 'Models:', commands: [modelCommand, trainCommand] },
+  { title: 'Models:', commands: [modelCommand] },
+  { title: 'Training:', commands: [mineCommand, teachCommand, trainCommand] },
   { title: 'Start here:', commands: [quickstartCommand, doctorCommand] },
 ];
 

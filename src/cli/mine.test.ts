@@ -1,0 +1,198 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Outcome, runCommands } from '../../test/cli/fake-host.ts';
+import { Scratch } from '../../test/cli/index-commands.ts';
+import { firesAt } from '../../test/lib/abort.ts';
+import { EMBEDDED_COLLECTION } from '../data/index.ts';
+import { mineCommand } from './mine.ts';
+import { teachCommand } from './teach.ts';
+
+const DENSE = join(import.meta.dirname, '../../test/golden/dense/mean');
+
+let scratch: Scratch;
+beforeEach(() => {
+  scratch = new Scratch();
+});
+afterEach(() => scratch.remove());
+
+function lzero(...argv: string[]): Promise<Outcome> {
+  return runCommands([mineCommand, teachCommand], argv, { env: { LZERO_CACHE: scratch.path('cache') } });
+}
+
+async function done(...argv: string[]): Promise<string> {
+  const { exitCode, stderr } = await lzero(...argv);
+  expect(exitCode, stderr).toBe(0);
+  return stderr;
+}
+
+/** Stops a command shortly before its end; what it said. */
+async function stopLate(argv: readonly string[]): Promise<string> {
+  const whole = firesAt(Number.POSITIVE_INFINITY);
+  await runCommands([mineCommand, teachCommand], [...argv, '-o', scratch.path('elsewhere')], {
+    env: { LZERO_CACHE: scratch.path('cache-1') },
+    signal: whole.signal,
+  });
+  const { signal } = firesAt(whole.numAsked());
+  const env = { LZERO_CACHE: scratch.path('cache-2') };
+  const { exitCode, stderr } = await runCommands([mineCommand, teachCommand], argv, { env, signal });
+  expect(exitCode).toBe(130);
+  return stderr;
+}
+
+type Line = {
+  readonly id: string;
+  readonly query: string;
+  readonly positive: readonly string[];
+  readonly negatives: readonly string[];
+  readonly docs: readonly string[];
+  readonly scores: readonly number[];
+};
+
+function linesOf(name: string): Line[] {
+  return readFileSync(scratch.path(name), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+const MINE = ['mine', EMBEDDED_COLLECTION, '--split', 'test'];
+
+describe('lzero mine', () => {
+  it('writes triples of every judged query, by texts and by ids', async () => {
+    const told = await done(...MINE, '-o', scratch.path('t.jsonl'), '--negatives', '4');
+    expect(told).toContain('156 queries');
+    await done(...MINE, '-o', scratch.path('ids.jsonl'), '--negatives', '4', '--ids');
+    const [texts, ids] = [linesOf('t.jsonl'), linesOf('ids.jsonl')];
+    expect(texts.length).toBe(156);
+    expect(texts.map(({ id }) => id)).toEqual(ids.map(({ query }) => query));
+    for (const [i, { negatives, positive }] of texts.entries()) {
+      expect(negatives.length).toBe(4);
+      expect(new Set([...negatives, ...positive]).size).toBe(negatives.length + positive.length);
+      expect(ids[i].negatives.length).toBe(4);
+    }
+  });
+
+  it('gives the same bytes again, and goes on after a stop', async () => {
+    const options = ['--negatives', '3', '--random-share', '0.5'];
+    await done(...MINE, '-o', scratch.path('whole.jsonl'), ...options);
+    const whole = readFileSync(scratch.path('whole.jsonl'), 'utf8');
+    await done(...MINE, '-o', scratch.path('whole.jsonl'), ...options, '--force');
+    expect(readFileSync(scratch.path('whole.jsonl'), 'utf8')).toBe(whole);
+
+    const name = scratch.path('cut.jsonl');
+    const told = await stopLate([...MINE, '-o', name, ...options]);
+    expect(readFileSync(`${name}.partial`, 'utf8').split('\n').length).toBeGreaterThan(30);
+    expect(told).toContain('run the same command again to go on');
+    expect(await done(...MINE, '-o', name, ...options)).toContain('going on after');
+    expect(readFileSync(name, 'utf8')).toBe(whole);
+  });
+
+  it('makes queries of pages, and leaves out those whose answer the teacher does not find', async () => {
+    scratch.write(
+      'site/guide.md',
+      `# Guide\n\n## Rivers of the north\n\n${'The river was cold and the boat was slow. '.repeat(3)}\n`,
+    );
+    scratch.write(
+      'site/other.md',
+      `# Other\n\n## Winter in the city\n\n${'There is snow on the tower, and the queen is old. '.repeat(3)}\n`,
+    );
+    const make = ['mine', scratch.path('site'), '--pseudo-queries', 'titles,headings', '--negatives', '1'];
+    await done(...make, '-o', scratch.path('all.jsonl'));
+    const all = linesOf('all.jsonl');
+    expect(all.map(({ query }) => query)).toContain('Rivers of the north');
+    const told = await done(...make, '-o', scratch.path('agreed.jsonl'), '--teacher', DENSE, '--agreement', '1');
+    const agreed = linesOf('agreed.jsonl').map(({ id }) => id);
+    expect(agreed.length).toBeLessThanOrEqual(all.length);
+    if (agreed.length < all.length) expect(told).toContain('queries dropped');
+  });
+
+  it('writes candidates of queries that nobody judged as lists, and a teacher scores them', async () => {
+    const queries = scratch.write('queries.txt', 'a bicycle chain\nsomething to eat\n');
+    await done(
+      'mine',
+      EMBEDDED_COLLECTION,
+      '--queries',
+      queries,
+      '-o',
+      scratch.path('lists.jsonl'),
+      '--negatives',
+      '5',
+    );
+    expect(linesOf('lists.jsonl').map(({ docs }) => docs.length)).toEqual([5, 5]);
+    await done('teach', scratch.path('lists.jsonl'), '-o', scratch.path('train.jsonl'), '--teacher', DENSE);
+    for (const { docs, scores } of linesOf('train.jsonl')) {
+      expect([docs.length, scores.length]).toEqual([5, 5]);
+      expect(Math.max(...scores)).toBeCloseTo(30, 2);
+      expect(Math.min(...scores)).toBe(0);
+    }
+  });
+
+  it.each([
+    [['--queries', 'x', '--pseudo-queries'], 'do not go together'],
+    [['--margin', '1'], '--margin compares scores of a teacher'],
+    [['--relative-margin', '0.1'], '--relative-margin compares'],
+    [['--pseudo-queries', '--ids'], '--ids are those of a collection'],
+    [['--pseudo-queries', 'poems'], 'expected titles'],
+    [['--random-share', '2'], 'expected a number from 0 to 1'],
+    [['--system', 'nowhere'], 'there is no system'],
+    [['--teacher', 'm,pooling=max'], 'pooling'],
+  ])('refuses %j', async (options, message) => {
+    const { exitCode, stderr } = await lzero(...MINE, '-o', scratch.path('x.jsonl'), ...options);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+});
+
+describe('lzero teach', () => {
+  it('scores triples of ids with the texts of their collection, and keeps the ids', async () => {
+    await done(...MINE, '-o', scratch.path('ids.jsonl'), '--negatives', '2', '--ids');
+    await done(...MINE, '-o', scratch.path('texts.jsonl'), '--negatives', '2');
+    const teach = ['--teacher', DENSE, '--normalise', 'none', '--scale', '1'];
+    const collection = ['--collection', EMBEDDED_COLLECTION];
+    await done('teach', scratch.path('ids.jsonl'), '-o', scratch.path('a.jsonl'), ...teach, ...collection);
+    await done('teach', scratch.path('texts.jsonl'), '-o', scratch.path('b.jsonl'), ...teach);
+    const [ids, texts] = [linesOf('a.jsonl'), linesOf('b.jsonl')];
+    expect(ids.map(({ scores }) => scores)).toEqual(texts.map(({ scores }) => scores));
+    const [first] = linesOf('ids.jsonl');
+    expect(ids[0].docs).toEqual([...first.positive, ...first.negatives]);
+  });
+
+  it('goes on after a stop, and refuses another input', async () => {
+    await done(...MINE, '-o', scratch.path('t.jsonl'), '--negatives', '6');
+    const argv = ['teach', scratch.path('t.jsonl'), '-o', scratch.path('s.jsonl'), '--teacher', DENSE];
+    const told = await stopLate(argv);
+    expect(told).toContain('run the same command again to go on');
+    expect(await done(...argv)).toContain('going on after');
+    const [whole, resumed] = [linesOf('elsewhere'), linesOf('s.jsonl')];
+    expect(resumed.map(({ id, docs }) => [id, docs])).toEqual(whole.map(({ id, docs }) => [id, docs]));
+    // Neighbours in a batch change the last bits of a vector.
+    for (const [i, { scores }] of whole.entries())
+      for (const [g, score] of scores.entries()) expect(resumed[i].scores[g]).toBeCloseTo(score, 3);
+    const again = await lzero(...argv);
+    expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining('--force')]);
+  });
+
+  it('writes the ranking of a dense encoder as a run', async () => {
+    const run = scratch.path('dense.trec');
+    await done('teach', EMBEDDED_COLLECTION, '--teacher', `dense:${DENSE}`, '--run', run, '-k', '10');
+    const lines = readFileSync(run, 'utf8').trimEnd().split('\n');
+    expect(lines.length).toBe(1560);
+    expect(lines[0].split(' ').length).toBe(6);
+  });
+
+  it.each([
+    [['-o', 'x'], 'no teacher was named'],
+    [['--teacher', DENSE], 'expected either'],
+    [['--teacher', 'nowhere', '-o', 'x'], 'nowhere'],
+  ])('refuses %j', async (options, message) => {
+    const { exitCode, stderr } = await lzero('teach', scratch.write('l.jsonl', '{}'), ...options);
+    expect(exitCode).toBeGreaterThan(0);
+    expect(stderr).toContain(message);
+  });
+
+  it('names the line that is no list', async () => {
+    const file = scratch.writeLines('bad.jsonl', [{ query: 'q', docs: ['a', 'b'] }, { query: 'q' }]);
+    const { exitCode, stderr } = await lzero('teach', file, '-o', scratch.path('s.jsonl'), '--teacher', DENSE);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('bad.jsonl:2: ')]);
+  });
+});

@@ -1,0 +1,312 @@
+/** `lzero mine`: hard negatives for judged queries, candidates for unjudged ones, queries for documents that have none. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { Command, InvalidArgumentError } from 'commander';
+import { ResumeError, UsageError } from '../core/index.ts';
+import { inputIdentity, type LineSink, openCollection, ReadReport, readQueries, writeLines } from '../data/index.ts';
+import { loadModel, type Model } from '../model/index.ts';
+import {
+  answersOf,
+  DocumentPool,
+  type FindCandidates,
+  MINING_DEFAULTS,
+  type MinedQuery,
+  type MiningOptions,
+  type MiningQuery,
+  makeQueries,
+  mine,
+  PSEUDO_KINDS,
+  type PseudoKind,
+  parseTeacher,
+  type Scorer,
+  TEACHER_HELP,
+} from '../teach/index.ts';
+import type { CliContext } from './context.ts';
+import { checkSystem, openSystem, type SearchedDocuments, SYSTEM_HELP } from './eval-systems.ts';
+import { formatCount, formatDuration } from './format.ts';
+import { positiveInteger } from './model-options.ts';
+import { packageVersion, withExamples } from './program.ts';
+import { withTeachers } from './teachers.ts';
+
+type MineOptions = Omit<MiningOptions, 'agreement' | 'margin' | 'relativeMargin'> & {
+  readonly output: string;
+  readonly split: string;
+  readonly queries?: string;
+  readonly pseudoQueries?: true | readonly PseudoKind[];
+  readonly perDocument: number;
+  readonly system: string;
+  readonly teacher?: string;
+  readonly margin?: number;
+  readonly relativeMargin?: number;
+  readonly agreement?: number;
+  readonly ids?: boolean;
+  readonly runDir?: string;
+  readonly restart?: boolean;
+  readonly force?: boolean;
+};
+
+/** The `mine` command. */
+export function mineCommand(context: CliContext): Command {
+  const d = MINING_DEFAULTS;
+  const command = new Command('mine')
+    .description('hard negatives for training, from BM25 or any system; also for documents without queries')
+    .argument('<input>', 'a collection in BEIR layout; with --queries or --pseudo-queries any documents, also pages')
+    .requiredOption('-o, --output <file>', 'where the lines go: triples, or lists where nobody judged')
+    .option('--split <name>', 'judgements to mine for', 'train')
+    .option('--queries <file>', 'queries that nobody judged: their candidates are written as lists for `lzero teach`')
+    .option(
+      '--pseudo-queries [kinds]',
+      `make queries of the documents: ${PSEUDO_KINDS.join(',')} (default: all)`,
+      parseKinds,
+    )
+    .option('--per-document <count>', 'of --pseudo-queries: at most so many', positiveInteger, 3)
+    .option('--system <name>', `finds the candidates: ${SYSTEM_HELP}`, 'bm25')
+    .option('--depth <count>', 'candidates that are looked at', positiveInteger, d.depth)
+    .option('--negatives <count>', 'documents a query', positiveInteger, d.negatives)
+    .option('--skip <count>', 'candidates that are passed over, best first', wholeNumber, d.skip)
+    .option('--random-share <share>', 'share of the negatives that is drawn from all documents', share, d.randomShare)
+    .option('--teacher <name>', `leaves out candidates that it takes for answers; ${TEACHER_HELP}`)
+    .option('--margin <score>', 'a negative must be so much worse than the answers', anyNumber)
+    .option(
+      '--relative-margin <share>',
+      `the same as a share of the answers’ score (default: ${d.relativeMargin})`,
+      share,
+    )
+    .option('--agreement <rank>', 'drop queries whose answer the teacher ranks below this place', positiveInteger)
+    .option('--ids', 'write ids of the collection in place of texts')
+    .option('--seed <number>', 'decides what is drawn', wholeNumber, d.seed)
+    .option('--run-dir <folder>', 'keep indexes here; a second call uses them again')
+    .option('--restart', 'drop what an unfinished run has left')
+    .option('--force', 'replace the output file')
+    .action((input: string, options: MineOptions) => mineFor(context, input, options));
+  return withExamples(command, {
+    'lzero mine ./scifact -o triples.jsonl': 'eight BM25 negatives for each judged query of the split train',
+    'lzero mine ./scifact -o triples.jsonl --teacher ./gte-small --random-share 0.25':
+      'without those that a teacher takes for answers',
+    'lzero mine ./docs -o mined.jsonl --pseudo-queries --teacher ./gte-small --agreement 3':
+      'documents only: queries are made, and kept where the teacher agrees',
+    'lzero mine corpus.jsonl --queries queries.txt -o lists.jsonl --negatives 32': 'then: lzero teach lists.jsonl …',
+  });
+}
+
+function parseKinds(text: string): PseudoKind[] {
+  return text.split(',').map((name) => {
+    const kind = PSEUDO_KINDS.find((known) => known === name.trim());
+    if (kind === undefined) throw new InvalidArgumentError(`expected ${PSEUDO_KINDS.join(', ')}, between commas.`);
+    return kind;
+  });
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new InvalidArgumentError('expected a whole number from 0.');
+}
+
+function share(text: string): number {
+  const value = anyNumber(text);
+  if (value >= 0 && value <= 1) return value;
+  throw new InvalidArgumentError('expected a number from 0 to 1.');
+}
+
+function anyNumber(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError('expected a number.');
+}
+
+async function mineFor(context: CliContext, input: string, options: MineOptions): Promise<void> {
+  checkOptions(options);
+  await checkSystem(options.system);
+  const specs = options.teacher === undefined ? [] : [parseTeacher(options.teacher)];
+  const model = await loadModel();
+  await withTeachers(context, specs, async ([teacher]) => {
+    const began = context.clock();
+    const pool = await DocumentPool.read(input, model.tokenizer, { signal: context.signal });
+    const queries = await queriesFor(context, { input, pool, model, options });
+    const job = { input, pool, queries, teacher, options };
+    const { output: path, restart, force } = options;
+    const identity = await identityOf(job);
+    const tally = await writeLines({ path, identity, restart, force }, (sink) => writeMined(context, job, sink));
+    await report(context, { path, tally, seconds: (context.clock() - began) / 1000 });
+  });
+}
+
+function checkOptions(options: MineOptions): void {
+  const { queries, pseudoQueries, teacher, ids } = options;
+  if (queries !== undefined && pseudoQueries !== undefined)
+    throw new UsageError('--queries and --pseudo-queries do not go together');
+  const wanting = (['margin', 'relativeMargin', 'agreement'] as const).find((name) => options[name] !== undefined);
+  if (teacher === undefined && wanting !== undefined)
+    throw new UsageError(
+      `--${wanting === 'relativeMargin' ? 'relative-margin' : wanting} compares scores of a teacher`,
+      {
+        hint: 'add --teacher MODEL',
+      },
+    );
+  if (ids && (pseudoQueries !== undefined || queries !== undefined))
+    throw new UsageError('--ids are those of a collection: made and unjudged queries have none');
+}
+
+type QuerySource = {
+  readonly input: string;
+  readonly pool: DocumentPool;
+  readonly model: Model;
+  readonly options: MineOptions;
+};
+
+async function queriesFor(context: CliContext, source: QuerySource): Promise<readonly MiningQuery[]> {
+  const { input, pool, model, options } = source;
+  const { signal, logger } = context;
+  if (options.pseudoQueries !== undefined) {
+    const kinds = options.pseudoQueries === true ? PSEUDO_KINDS : options.pseudoQueries;
+    const made = makeQueries(pool, model, { kinds, perDocument: options.perDocument, seed: options.seed });
+    const counts = kinds.map((kind) => `${formatCount(made.filter((query) => query.kind === kind).length)} ${kind}`);
+    logger.info(
+      `made ${formatCount(made.length)} queries of ${formatCount(pool.size)} documents: ${counts.join(', ')}`,
+    );
+    return made;
+  }
+  if (options.queries !== undefined) {
+    const queries: MiningQuery[] = [];
+    for await (const { id, text } of readQueries(options.queries, { signal }))
+      queries.push({ id, text, positives: [] });
+    return queries;
+  }
+  const { queries, qrels } = await openCollection(input, { split: options.split, signal, logger });
+  return queries.flatMap(({ id, text }) => {
+    const judged = [...(qrels.get(id) ?? [])].filter(([document, grade]) => grade > 0 && pool.has(document));
+    return judged.length > 0 ? [{ id, text, positives: judged.map(([document]) => document) }] : [];
+  });
+}
+
+type MiningJob = Omit<QuerySource, 'model'> & {
+  readonly queries: readonly MiningQuery[];
+  readonly teacher: Scorer | undefined;
+};
+
+async function identityOf({ input, options, teacher }: MiningJob): Promise<Record<string, unknown>> {
+  const { output: _output, restart: _restart, force: _force, runDir: _runDir, ...settings } = options;
+  return {
+    version: packageVersion(),
+    input: await inputIdentity(input),
+    ...settings,
+    teacher: teacher?.identity ?? null,
+  };
+}
+
+type Tally = { numQueries: number; numHard: number; numRandom: number; numFiltered: number; numDropped: number };
+
+async function writeMined(context: CliContext, job: MiningJob, sink: LineSink): Promise<Tally> {
+  const { pool, options, teacher } = job;
+  const first = numDone(job.queries, sink);
+  const tally: Tally = { numQueries: sink.numLines, numHard: 0, numRandom: 0, numFiltered: 0, numDropped: 0 };
+  if (first > 0) context.logger.info(`going on after ${formatCount(first)} queries that are done`);
+  await withCandidates(context, job, async (candidates) => {
+    const progress = context.progress();
+    progress.start({ label: 'mining', unit: 'queries', total: job.queries.length, done: first });
+    let done = first;
+    try {
+      const parts = { pool, candidates, teacher, options: miningOptions(options), signal: context.signal };
+      for await (const mined of mine(job.queries.slice(first), parts, first)) {
+        progress.update(++done);
+        count(tally, mined);
+        if (!mined.isDropped) await sink.write(lineOf(mined, pool, options));
+      }
+    } finally {
+      progress.stop();
+    }
+  });
+  return tally;
+}
+
+function count(tally: Tally, { isDropped, negatives, numRandom, numFiltered }: MinedQuery): void {
+  tally.numFiltered += numFiltered;
+  if (isDropped) tally.numDropped++;
+  else {
+    tally.numQueries++;
+    tally.numRandom += numRandom;
+    tally.numHard += negatives.length - numRandom;
+  }
+}
+
+/** Queries up to that of the last line; some have none, where the teacher did not agree. */
+function numDone(queries: readonly MiningQuery[], { lastLine }: LineSink): number {
+  if (lastLine === undefined) return 0;
+  const { id } = JSON.parse(lastLine);
+  const at = queries.findIndex((query) => query.id === id);
+  if (at >= 0) return at + 1;
+  throw new ResumeError(`the input is not the one of the unfinished run: it has no query ${id}`, {
+    hint: 'begin again with --restart',
+  });
+}
+
+function miningOptions(options: MineOptions): Partial<MiningOptions> {
+  const { depth, negatives, skip, randomShare, seed, margin, relativeMargin, agreement } = options;
+  return {
+    depth,
+    negatives,
+    skip,
+    randomShare,
+    seed,
+    ...(margin === undefined ? {} : { margin, relativeMargin: 0 }),
+    ...(relativeMargin === undefined ? {} : { relativeMargin }),
+    ...(agreement === undefined ? {} : { agreement }),
+  };
+}
+
+/** A triple; a list where nobody knows an answer. */
+function lineOf(mined: MinedQuery, pool: DocumentPool, { ids }: MineOptions): string {
+  const { id, text, positives, negatives } = mined;
+  const texts = negatives.map((negative) => pool.textOf(negative));
+  if (positives.length === 0) return JSON.stringify({ id, query: text, docs: texts });
+  if (ids) return JSON.stringify({ id, query: id, positive: positives, negatives });
+  return JSON.stringify({ id, query: text, positive: answersOf(mined, pool), negatives: texts });
+}
+
+/** Opens the system over the documents, and closes it. */
+async function withCandidates(
+  context: CliContext,
+  { input, pool, options }: MiningJob,
+  work: (candidates: FindCandidates) => Promise<void>,
+): Promise<void> {
+  const folder = options.runDir ?? (await mkdtemp(join(tmpdir(), 'lzero-mine-')));
+  try {
+    const opened = await openSystem(options.system, { context, collection: searched(input, pool), folder });
+    try {
+      await work((queries, search) => opened.system.search(queries, search));
+    } finally {
+      await opened.close();
+    }
+  } finally {
+    if (options.runDir === undefined) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function searched(input: string, pool: DocumentPool): SearchedDocuments {
+  return {
+    name: basename(resolve(input)),
+    documents: () => ({
+      report: new ReadReport(),
+      [Symbol.asyncIterator]: async function* () {
+        yield* pool;
+      },
+    }),
+    documentsFingerprint: async () => pool.fingerprint(),
+  };
+}
+
+async function report(
+  context: CliContext,
+  { path, tally, seconds }: { readonly path: string; readonly tally: Tally; readonly seconds: number },
+): Promise<void> {
+  const { numQueries, numHard, numRandom, numFiltered, numDropped } = tally;
+  const filtered = numFiltered > 0 ? `; ${formatCount(numFiltered)} candidates looked like answers` : '';
+  const dropped = numDropped > 0 ? `; ${formatCount(numDropped)} queries dropped, their answer was not found` : '';
+  context.logger.info(
+    `${formatCount(numQueries)} queries in ${formatDuration(seconds)}: ${formatCount(numHard)} hard negatives, ` +
+      `${formatCount(numRandom)} drawn${filtered}${dropped}`,
+  );
+  if (context.options.json) await context.stdout.writeJson({ output: path, ...tally, seconds });
+}

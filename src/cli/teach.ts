@@ -1,0 +1,242 @@
+/** `lzero teach`: teacher scores for lists, resumable; or a teacher's own ranking of a collection, as a TREC run. */
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { InputError, ResumeError, UsageError } from '../core/index.ts';
+import {
+  BadLine,
+  documentsOf,
+  type Example,
+  fileIdentity,
+  formatRun,
+  isBlank,
+  type LineSink,
+  openCollection,
+  parseList,
+  readBytes,
+  readLines,
+  readTexts,
+  TEXTS_OF_LINES,
+  type Texts,
+  writeLines,
+} from '../data/index.ts';
+import { writeFileAtomically } from '../files/index.ts';
+import { loadModel } from '../model/index.ts';
+import {
+  DocumentPool,
+  type EnsembleOptions,
+  PAPER_ENSEMBLE,
+  parseTeacher,
+  rankAll,
+  type Scorer,
+  scoreStream,
+  TEACHER_HELP,
+  type TeacherSpec,
+} from '../teach/index.ts';
+import type { CliContext } from './context.ts';
+import { formatCount, formatDuration } from './format.ts';
+import { positiveInteger, positiveNumber } from './model-options.ts';
+import { packageVersion, withExamples } from './program.ts';
+import { withTeacherProgress } from './teacher-progress.ts';
+import { withTeachers } from './teachers.ts';
+
+type TeachOptions = {
+  readonly teacher: readonly TeacherSpec[];
+  readonly output?: string;
+  readonly collection?: string;
+  readonly normalise?: EnsembleOptions['normalise'];
+  readonly scale?: number;
+  readonly run?: string;
+  readonly split?: string;
+  readonly k: number;
+  readonly restart?: boolean;
+  readonly force?: boolean;
+};
+
+/** The `teach` command. */
+export function teachCommand(context: CliContext): Command {
+  const command = new Command('teach')
+    .description('score lists of documents with a teacher, for training; or write its own ranking as a run')
+    .argument('<input>', 'lists of `lzero mine` (.jsonl, also .gz); with --run a collection in BEIR layout')
+    .option('--teacher <name>', `${TEACHER_HELP}; repeat for an ensemble`, addTeacher, [])
+    .option('-o, --output <file>', 'where the scored lists go')
+    .option('--collection <folder>', 'the lists hold ids of this collection in place of texts')
+    .addOption(
+      new Option(
+        '--normalise <rule>',
+        'min-max: each teacher from 0 to 1 for each query, then the mean, as in the paper (default for lists); none: as they are (default for one teacher and --run)',
+      ).choices(['min-max', 'none']),
+    )
+    .option('--scale <factor>', 'of the scores (default: 30 with min-max, else 1)', positiveNumber)
+    .option('--run <file>', 'rank every document of the collection, and write a TREC run')
+    .option('--split <name>', 'of --run: which queries (default: test)')
+    .option('-k <count>', 'of --run: documents a query', positiveInteger, 1000)
+    .option('--restart', 'drop what an unfinished run has left')
+    .option('--force', 'replace the output file')
+    .action((input: string, options: TeachOptions) => teach(context, input, options));
+  return withExamples(command, {
+    'lzero teach mined.jsonl -o train.jsonl --teacher ./gte-small':
+      'scored lists for `lzero train`; run again to resume',
+    'lzero teach mined.jsonl -o train.jsonl --teacher ./gte-small --teacher siamese:./splade':
+      'the ensemble of the paper: a dense and a sparse teacher',
+    'lzero teach mined.jsonl -o train.jsonl --teacher "./e5-small,query-prefix=query: ,document-prefix=passage: "':
+      'a teacher that wants prefixes',
+    'lzero teach ./scifact --teacher dense:./bge-small,pooling=cls --run bge.trec':
+      'a dense baseline, for `lzero eval`',
+  });
+}
+
+function addTeacher(text: string, before: readonly TeacherSpec[]): TeacherSpec[] {
+  try {
+    return [...before, parseTeacher(text)];
+  } catch (error) {
+    if (error instanceof UsageError) throw new InvalidArgumentError(`${error.message}. ${error.hint ?? ''}`);
+    throw error;
+  }
+}
+
+async function teach(context: CliContext, input: string, options: TeachOptions): Promise<void> {
+  const { teacher, run, output } = options;
+  if (teacher.length === 0)
+    throw new UsageError('no teacher was named', { hint: '--teacher MODEL: a folder, or the name of a pulled model' });
+  if ((run === undefined) === (output === undefined))
+    throw new UsageError('expected either -o FILE for scored lists or --run FILE for a run');
+  await withTeachers(context, teacher, async (teachers) => {
+    if (run !== undefined) await writeRun(context, { input, teachers, run, options });
+    else if (output !== undefined) await scoreFile(context, { input, teachers, output, options });
+  });
+}
+
+// ---- scored lists
+
+type ScoringJob = {
+  readonly input: string;
+  readonly teachers: readonly Scorer[];
+  readonly output: string;
+  readonly options: TeachOptions;
+};
+
+/** A list as its line has it, ids and all, and with its texts. */
+type ReadList = { readonly query: string; readonly docs: readonly string[]; readonly written: WrittenList };
+type WrittenList = { readonly id?: unknown; readonly query: unknown; readonly docs: readonly unknown[] };
+
+async function scoreFile(context: CliContext, { input, teachers, output, options }: ScoringJob): Promise<void> {
+  const began = context.clock();
+  const ensemble = ensembleOf(options, 'min-max');
+  const identity = {
+    version: packageVersion(),
+    input: await fileIdentity(input),
+    collection: options.collection ?? null,
+    teachers: teachers.map((teacher) => teacher.identity),
+    ensemble,
+  };
+  const { restart, force } = options;
+  const numLists = await writeLines({ path: output, inputs: [input], identity, restart, force }, (sink) =>
+    writeScores(context, { input, teachers, ensemble, sink, collection: options.collection }),
+  );
+  const seconds = (context.clock() - began) / 1000;
+  context.logger.info(
+    `scored ${formatCount(numLists)} lists in ${formatDuration(seconds)}; train on them with format: scored`,
+  );
+  if (context.options.json)
+    await context.stdout.writeJson({ output, lists: numLists, seconds, teachers: teachers.map(({ name }) => name) });
+}
+
+type Writing = Pick<ScoringJob, 'input' | 'teachers'> & {
+  readonly ensemble: EnsembleOptions;
+  readonly sink: LineSink;
+  readonly collection: string | undefined;
+};
+
+async function writeScores(context: CliContext, work: Writing): Promise<number> {
+  const { sink, teachers, ensemble } = work;
+  const { signal } = context;
+  if (sink.numLines > 0) context.logger.info(`going on after ${formatCount(sink.numLines)} lists that are done`);
+  const texts = work.collection === undefined ? TEXTS_OF_LINES : await textsOf(work.collection, signal);
+  const progress = context.progress();
+  let numDone = sink.numLines;
+  progress.start({ label: 'scoring', unit: 'lists', done: numDone });
+  try {
+    const lists = readLists(work.input, texts, { skip: sink.numLines, signal });
+    for await (const { list, scores } of scoreStream(lists, { teachers, ensemble }, { signal })) {
+      await sink.write(JSON.stringify({ ...list.written, scores: scores.map(shortened) }));
+      progress.update(++numDone);
+    }
+  } finally {
+    progress.stop();
+  }
+  return numDone;
+}
+
+/** As many digits as 32-bit vectors can give. */
+function shortened(score: number): number {
+  return Number(score.toPrecision(7));
+}
+
+async function textsOf(collection: string, signal: AbortSignal): Promise<Texts> {
+  return await readTexts({ documents: collection, queries: collection }, { mendEncoding: false, signal });
+}
+
+async function* readLists(
+  file: string,
+  texts: Texts,
+  { skip, signal }: { readonly skip: number; readonly signal: AbortSignal },
+): AsyncGenerator<ReadList> {
+  const parse = parseList(texts);
+  let number = 0;
+  for await (const lines of readLines(readBytes(file, { signal }))) {
+    for (const line of lines) {
+      if (!(line.text instanceof BadLine) && isBlank(line.text)) continue;
+      if (number++ < skip) continue;
+      const example = line.text instanceof BadLine ? line.text : parse(line.text, line.number);
+      if (example instanceof BadLine)
+        throw new InputError(`${file}:${line.number}: ${example.message}`, {
+          hint: 'a line is {"query", "positive": […], "negatives": […]} or {"query", "docs": […]}, as `lzero mine` writes them',
+        });
+      if (example !== undefined && !(line.text instanceof BadLine)) yield withTexts(example, line.text);
+    }
+  }
+  if (number < skip)
+    throw new ResumeError(`${file} has only ${number} lists, ${skip} were done before`, {
+      hint: 'begin again with --restart',
+    });
+}
+
+/** The documents of a ranked list come in another order where it has scores already: those are dropped. */
+function withTexts(example: Example, line: string): ReadList {
+  const { id, query, docs, positive, pos, negatives, negative, neg, negs } = JSON.parse(line);
+  const written = docs ?? [positive ?? pos ?? [], negatives ?? negative ?? neg ?? negs ?? []].flat();
+  return { query: example.query, docs: documentsOf(example), written: { id, query, docs: written } };
+}
+
+// ---- a run
+
+type RunJob = {
+  readonly input: string;
+  readonly teachers: readonly Scorer[];
+  readonly run: string;
+  readonly options: TeachOptions;
+};
+
+async function writeRun(context: CliContext, { input, teachers, run, options }: RunJob): Promise<void> {
+  const { signal, logger } = context;
+  const collection = await openCollection(input, { split: options.split, signal, logger });
+  const { tokenizer } = await loadModel();
+  const pool = await DocumentPool.read(input, tokenizer, { signal });
+  const work = { teachers, ensemble: ensembleOf(options, 'none'), pool, k: options.k };
+  const answers = withTeacherProgress(context, { label: 'encoding', total: pool.size }, (onProgress) =>
+    rankAll(collection.queries, work, { signal, onProgress }),
+  );
+  const tag = teachers.map(({ name }) => name.replace(/\s+/g, '_')).join('+');
+  const lines: string[] = [];
+  for await (const { queryId, hits } of answers) lines.push(...formatRun(queryId, hits, tag));
+  await writeFileAtomically(run, `${lines.join('\n')}\n`);
+  logger.info(
+    `wrote ${run}: ${formatCount(collection.queries.length)} queries, all of ${formatCount(pool.size)} documents scored`,
+  );
+  if (context.options.json) await context.stdout.writeJson({ run, queries: collection.queries.length, k: options.k });
+}
+
+/** One teacher's scores need no balance with others', but training needs their spread. */
+function ensembleOf({ normalise, scale }: TeachOptions, usual: EnsembleOptions['normalise']): EnsembleOptions {
+  const rule = normalise ?? usual;
+  return { normalise: rule, scale: scale ?? (rule === 'min-max' ? PAPER_ENSEMBLE.scale : 1) };
+}

@@ -1,0 +1,106 @@
+import { fc, test } from '@fast-check/vitest';
+import { describe, expect, it } from 'vitest';
+import { collect } from '../../test/golden/model/fixtures.ts';
+import { numberScorer, poolOf } from '../../test/teach/fixtures.ts';
+import { InterruptedError } from '../core/index.ts';
+import { type FindCandidates, type MinedQuery, type MiningOptions, type MiningQuery, mine } from './mine.ts';
+
+/** Ten documents; the text of d7 ends in its teacher's score, 0.7. */
+const POOL = poolOf(Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`d${i}`, `text ${i} 0.${i}`])));
+
+/** Finds d9, d8, … for every query. */
+const DOWNWARDS: FindCandidates = async function* (queries, { k }) {
+  const hits = Array.from({ length: 10 }, (_, i) => ({ id: `d${9 - i}`, score: 10 - i })).slice(0, k);
+  for (const { id } of queries) yield { queryId: id, hits };
+};
+
+const QUERY: MiningQuery = { id: 'q', text: 'a query', positives: ['d5'] };
+
+async function mineOne(
+  options: Partial<MiningOptions>,
+  { query = QUERY, teacher = false }: { query?: MiningQuery; teacher?: boolean } = {},
+): Promise<MinedQuery> {
+  const parts = { pool: POOL, candidates: DOWNWARDS, teacher: teacher ? numberScorer() : undefined, options };
+  return (await collect(mine([query], parts)))[0];
+}
+
+describe('hard negatives', () => {
+  it('are the best candidates that are no answers', async () => {
+    expect((await mineOne({ negatives: 4 })).negatives).toEqual(['d9', 'd8', 'd7', 'd6']);
+    const { negatives, numRandom } = await mineOne({ negatives: 3, skip: 2 }); // d9 and d8 passed over, d5 the answer
+    expect([negatives, numRandom]).toEqual([['d7', 'd6', 'd4'], 0]);
+  });
+
+  it('are no copies of an answer, nor of each other', async () => {
+    const pool = poolOf({ a: 'same', b: 'same', c: 'twice', d: 'twice', e: 'other' });
+    const candidates: FindCandidates = async function* () {
+      yield { queryId: 'q', hits: ['b', 'c', 'd', 'e'].map((id, i) => ({ id, score: 9 - i })) };
+    };
+    const [mined] = await collect(
+      mine([{ ...QUERY, positives: ['a'] }], { pool, candidates, options: { negatives: 4 } }),
+    );
+    expect(mined.negatives.slice(0, 2)).toEqual(['c', 'e']);
+    expect(mined.negatives).not.toContain('b');
+  });
+
+  it('are not those that the teacher takes for answers: above the answers’ mean less the margin', async () => {
+    // answers: d5 and d7, mean 0.6
+    const query = { ...QUERY, positives: ['d5', 'd7'] };
+    const margin = await mineOne({ negatives: 4, margin: 0.15, relativeMargin: 0 }, { query, teacher: true });
+    expect(margin.negatives).toEqual(['d4', 'd3', 'd2', 'd1']); //   ≤ 0.45
+    expect(margin.numFiltered).toBe(3); //                            d9, d8, d6
+    const relative = await mineOne({ negatives: 4, relativeMargin: 0.5 }, { query, teacher: true });
+    expect(relative.negatives).toEqual(['d3', 'd2', 'd1', 'd0']); //  ≤ 0.3
+  });
+
+  it('are looked for no deeper than asked, and the rest is drawn', async () => {
+    const { negatives, numRandom } = await mineOne({ negatives: 4, depth: 2 });
+    expect(negatives.slice(0, 2)).toEqual(['d9', 'd8']);
+    expect([new Set(negatives).size, numRandom]).toEqual([4, 2]);
+  });
+
+  it('of a query that nobody judged are its candidates', async () => {
+    const { negatives } = await mineOne({ negatives: 3 }, { query: { ...QUERY, positives: [] }, teacher: true });
+    expect(negatives).toEqual(['d9', 'd8', 'd7']);
+  });
+
+  it('are for queries whose answer the teacher finds', async () => {
+    expect((await mineOne({ agreement: 5 }, { teacher: true })).isDropped).toBe(false); // 0.9 … 0.6 are better: fifth
+    expect((await mineOne({ agreement: 4 }, { teacher: true })).isDropped).toBe(true);
+  });
+
+  it('are scored with the text that answers, where that is another than the document’s', async () => {
+    const teacher = numberScorer();
+    const query = { ...QUERY, positiveTexts: ['without its title 0.95'] };
+    const parts = { pool: POOL, candidates: DOWNWARDS, teacher, options: { relativeMargin: 0, agreement: 1 } };
+    const [mined] = await collect(mine([query], parts));
+    expect(mined.isDropped).toBe(false);
+    expect(teacher.asked[0]).toBe('without its title 0.95');
+  });
+
+  it('end with the signal', async () => {
+    const signal = AbortSignal.abort();
+    await expect(collect(mine([QUERY], { pool: POOL, candidates: DOWNWARDS, signal }))).rejects.toThrow(
+      InterruptedError,
+    );
+  });
+});
+
+test.prop([fc.nat(1), fc.integer({ min: 1, max: 9 }), fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(100)])(
+  'negatives are distinct, no answers, and the same however the queries are cut into runs',
+  async (skip, negatives, randomShare, seed) => {
+    const queries = Array.from({ length: 5 }, (_, i) => ({
+      id: `q${i}`,
+      text: 'x',
+      positives: [`d${i}`, `d${i + 3}`],
+    }));
+    const parts = { pool: POOL, candidates: DOWNWARDS, options: { skip, negatives, randomShare, seed } };
+    const whole = await collect(mine(queries, parts));
+    const resumed = await collect(mine(queries.slice(2), parts, 2));
+    expect(resumed).toEqual(whole.slice(2));
+    for (const { negatives: found, positives } of whole) {
+      expect(new Set(found).size).toBe(found.length);
+      expect(found.some((id) => positives.includes(id))).toBe(false);
+    }
+  },
+);

@@ -1,0 +1,218 @@
+/**
+ * Hard negatives: documents that a search finds for a query and that do not answer it.
+ *
+ *     candidates of a system, best first ─ without answers ─ after `skip` ─ those that the teacher finds clearly worse
+ *     than the answers ─ the first of them, and some drawn from all documents
+ *
+ * A candidate that the teacher scores like an answer is likely to be one that nobody has judged:
+ *
+ *     kept where  t(q, d) ≤ a − margin  and  t(q, d) ≤ a − r·|a|          a = mean of t(q, ·) over the answers
+ *
+ * Xiong et al., ANCE, ICLR 2021, https://arxiv.org/abs/2007.00808, train on what is found; Qu et al., RocketQA, NAACL
+ * 2021, https://arxiv.org/abs/2010.08191, filter by a teacher; de Souza P. Moreira et al., NV-Retriever, 2024,
+ * https://arxiv.org/abs/2407.15831, compare margins (their TopK-PercPos is r). What is drawn depends on the seed and the
+ * query's number alone.
+ */
+import { derivedSeed, InterruptedError, Random } from '../core/index.ts';
+import { type Hit, type Query, rankHits } from '../data/index.ts';
+import type { DocumentPool } from './document-pool.ts';
+import type { Scorer } from './scorer.ts';
+
+/** A query to mine for. */
+export type MiningQuery = Pick<Query, 'id' | 'text'> & {
+  /** Ids of the documents that answer it; none where nobody knows. */
+  readonly positives: readonly string[];
+  /** The answers' texts, where they are not the documents' own: a query made of a document's words leaves them out. */
+  readonly positiveTexts?: readonly string[] | undefined;
+};
+
+/** Finds candidates, one answer for each query in the order of the queries. */
+export type FindCandidates = (
+  queries: readonly Query[],
+  options: { readonly k: number; readonly signal?: AbortSignal | undefined },
+) => AsyncIterable<{ readonly queryId: string; readonly hits: readonly Hit[] }>;
+
+/** What is taken. */
+export type MiningOptions = {
+  /** Candidates that are looked at. */
+  readonly depth: number;
+  /** Documents that are wanted for each query. */
+  readonly negatives: number;
+  /** Candidates that are passed over, best first. */
+  readonly skip: number;
+  /** Share of the negatives that is drawn from all documents. */
+  readonly randomShare: number;
+  /** What the teacher must find between an answer and a negative. */
+  readonly margin: number;
+  /** r, of the answers' score. */
+  readonly relativeMargin: number;
+  /** Queries whose best answer the teacher ranks below this place among the candidates are left out. */
+  readonly agreement: number;
+  readonly seed: number;
+};
+
+/** What is usual. */
+export const MINING_DEFAULTS: MiningOptions = {
+  depth: 100,
+  negatives: 8,
+  skip: 0,
+  randomShare: 0,
+  margin: 0,
+  relativeMargin: 0.05,
+  agreement: Number.POSITIVE_INFINITY,
+  seed: 42,
+};
+
+/** A query with what was found for it. */
+export type MinedQuery = MiningQuery & {
+  /** Ids: the hard ones first, best first. */
+  readonly negatives: readonly string[];
+  readonly numRandom: number;
+  /** Candidates that the teacher takes for answers. */
+  readonly numFiltered: number;
+  /** The teacher does not find the query's own answer: not for training. */
+  readonly isDropped: boolean;
+};
+
+/** What is mined with. */
+export type MiningParts = {
+  readonly pool: DocumentPool;
+  readonly candidates: FindCandidates;
+  /** Without one, nothing is filtered. */
+  readonly teacher?: Scorer | undefined;
+  readonly options?: Partial<MiningOptions> | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** Queries whose lists are scored together: enough texts for batches of one length. */
+const WINDOW = 32;
+
+/**
+ * Mines for queries, in their order.
+ *
+ * @param first number of the first query: what is drawn at random depends on it
+ */
+export async function* mine(
+  queries: readonly MiningQuery[],
+  parts: MiningParts,
+  first = 0,
+): AsyncGenerator<MinedQuery> {
+  const options = { ...MINING_DEFAULTS, ...parts.options };
+  for (let begin = 0; begin < queries.length; begin += WINDOW) {
+    if (parts.signal?.aborted) throw new InterruptedError();
+    const window = queries.slice(begin, begin + WINDOW);
+    const found = await lookUp(window, parts, options);
+    const scored = await teacherScores(found, parts);
+    for (const [i, each] of found.entries())
+      yield choose(each, { pool: parts.pool, options, scores: scored?.[i], number: first + begin + i });
+  }
+}
+
+type Found = { readonly query: MiningQuery; readonly candidates: readonly string[] };
+
+async function lookUp(
+  window: readonly MiningQuery[],
+  { pool, candidates, signal }: MiningParts,
+  { depth, skip }: MiningOptions,
+): Promise<Found[]> {
+  const found: Found[] = [];
+  const k = depth + Math.max(0, ...window.map(({ positives }) => positives.length));
+  for await (const { hits } of candidates(window, { k, signal })) {
+    const query = window[found.length];
+    const others = withoutAnswers(rankHits(hits), query, pool);
+    found.push({ query, candidates: others.slice(skip, depth) });
+  }
+  return found;
+}
+
+/** Ids of the hits that are no answers, nor copies of one, nor of each other: collections hold texts twice. */
+function withoutAnswers(hits: readonly Hit[], { positives }: MiningQuery, pool: DocumentPool): string[] {
+  const seen = new Set(positives.map((id) => pool.textOf(id)));
+  const answers = new Set(positives);
+  return hits.flatMap(({ id }) => {
+    if (answers.has(id) || !pool.has(id) || seen.has(pool.textOf(id))) return [];
+    seen.add(pool.textOf(id));
+    return [id];
+  });
+}
+
+/** Scores of answers, then of candidates. */
+async function teacherScores(
+  found: readonly Found[],
+  { teacher, pool, signal }: MiningParts,
+): Promise<number[][] | undefined> {
+  const lists = found.map(({ query, candidates }) => ({
+    query: query.text,
+    docs: [...answersOf(query, pool), ...candidates.map((id) => pool.textOf(id))],
+  }));
+  return await teacher?.scoreLists(lists, { signal });
+}
+
+/** The texts of a query's answers. */
+export function answersOf({ positives, positiveTexts }: MiningQuery, pool: DocumentPool): readonly string[] {
+  return positiveTexts ?? positives.map((id) => pool.textOf(id));
+}
+
+type Choice = {
+  readonly pool: DocumentPool;
+  readonly options: MiningOptions;
+  readonly scores: readonly number[] | undefined;
+  readonly number: number;
+};
+
+function choose({ query, candidates }: Found, { pool, options, scores, number }: Choice): MinedQuery {
+  const numAnswers = answersOf(query, pool).length;
+  const [answers, others] = [scores?.slice(0, numAnswers), scores?.slice(numAnswers)];
+  const limit = limitOf(answers, options);
+  const kept = others ? candidates.filter((_, i) => others[i] <= limit) : candidates;
+  const numRandom = Math.round(options.negatives * options.randomShare);
+  const hard = kept.slice(0, options.negatives - numRandom);
+  const drawn = draw(options.negatives - hard.length, {
+    pool,
+    excluded: new Set([...query.positives, ...candidates]),
+    texts: new Set(query.positives.map((id) => pool.textOf(id))),
+    random: new Random(derivedSeed(options.seed, number)),
+  });
+  return {
+    ...query,
+    negatives: [...hard, ...drawn],
+    numRandom: drawn.length,
+    numFiltered: candidates.length - kept.length,
+    isDropped: answers !== undefined && rankOfBest(answers, others ?? []) > options.agreement,
+  };
+}
+
+/** The highest score of a negative. */
+function limitOf(answers: readonly number[] | undefined, { margin, relativeMargin }: MiningOptions): number {
+  if (!answers || answers.length === 0) return Number.POSITIVE_INFINITY;
+  const a = answers.reduce((sum, score) => sum + score, 0) / answers.length;
+  return Math.min(a - margin, a - relativeMargin * Math.abs(a));
+}
+
+/** Place of the best answer among the candidates, from 1. */
+function rankOfBest(answers: readonly number[], others: readonly number[]): number {
+  if (answers.length === 0) return 1;
+  const best = Math.max(...answers);
+  return 1 + others.filter((score) => score > best).length;
+}
+
+type Urn = {
+  readonly pool: DocumentPool;
+  readonly excluded: ReadonlySet<string>;
+  /** Of the answers: copies of them are none of the others. */
+  readonly texts: ReadonlySet<string>;
+  readonly random: Random;
+};
+
+/** A document is found in so many draws, or there is none. */
+const MAX_DRAWS = 1000;
+
+/** Documents drawn from all, each once; fewer where there are hardly any more. */
+function draw(count: number, { pool, excluded, texts, random }: Urn): string[] {
+  const drawn = new Set<string>();
+  for (let numDraws = 0; drawn.size < count && numDraws < MAX_DRAWS; numDraws++) {
+    const id = pool.idAt(random.below(pool.size));
+    if (!excluded.has(id) && !texts.has(pool.textOf(id))) drawn.add(id);
+  }
+  return [...drawn];
+}

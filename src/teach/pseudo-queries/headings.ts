@@ -1,0 +1,37 @@
+/**
+ * Headings as queries. The pieces of pages carry theirs in the title ("Guide › Setup › Install"), other documents in lines
+ * of their own: those of Markdown, and short lines without an end of sentence between a blank line and a text.
+ */
+import { documentText } from '../../text/index.ts';
+import { type MakeQueries, MIN_TEXT_WORDS, numWords, oneLine } from './pseudo-query.ts';
+
+const PATH = ' › ';
+const MARKDOWN = /^#{1,6}\s+(.+?)\s*#*$/;
+const MAX_LINE_WORDS = 12;
+const SENTENCE_END = /[.!?:;,]$/;
+
+/** Each heading; the document without that line answers. */
+export const headingQueries: MakeQueries = (document) => {
+  const { title = '', text } = document;
+  const last = title.includes(PATH) ? title.slice(title.lastIndexOf(PATH) + PATH.length) : '';
+  const page = title.slice(0, Math.max(0, title.lastIndexOf(PATH)));
+  const own = last === '' ? [] : [{ query: oneLine(last), text: documentText({ title: page, text }) }];
+  const lines = text.split('\n');
+  const inText = lines.flatMap((line, i) => {
+    const heading = headingOf(line, { before: lines[i - 1], after: lines[i + 1] });
+    if (heading === undefined) return [];
+    return [{ query: oneLine(heading), text: documentText({ title, text: lines.toSpliced(i, 1).join('\n') }) }];
+  });
+  return [...own, ...inText].filter((made) => numWords(made.text) >= MIN_TEXT_WORDS);
+};
+
+type Neighbours = { readonly before: string | undefined; readonly after: string | undefined };
+
+function headingOf(line: string, { before, after }: Neighbours): string | undefined {
+  const marked = MARKDOWN.exec(line)?.[1];
+  if (marked !== undefined) return marked;
+  const text = line.trim();
+  const standsAlone = (before ?? '').trim() === '' && (after ?? '').trim() !== '';
+  const isShort = text !== '' && numWords(text) <= MAX_LINE_WORDS && !SENTENCE_END.test(text);
+  return standsAlone && isShort && before !== undefined && /^\p{Lu}/u.test(text) ? text : undefined;
+}

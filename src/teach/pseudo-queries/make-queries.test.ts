@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Document } from '../../data/index.ts';
+import { loadModel, type Model } from '../../model/index.ts';
+import { DocumentPool } from '../document-pool.ts';
+import { definitionQueries } from './definitions.ts';
+import { firstSentenceQueries } from './first-sentences.ts';
+import { headingQueries } from './headings.ts';
+import { keyPhraseQueries } from './key-phrases.ts';
+import { makeQueries, PSEUDO_KINDS } from './make-queries.ts';
+import { titleQueries } from './titles.ts';
+
+let model: Model;
+beforeAll(async () => {
+  model = await loadModel();
+});
+afterAll(() => model.close());
+
+const REST = 'It is stored on disk and read back whenever somebody searches for any of the words in it.';
+
+function documentOf(text: string, title = ''): Document {
+  return { id: 'd', title, text };
+}
+
+describe('a title', () => {
+  it('is a query that the text without it answers', () => {
+    expect(titleQueries(documentOf(REST, ' Storing\nindexes '))).toEqual([{ query: 'Storing indexes', text: REST }]);
+  });
+
+  it('is none without a text to answer, or where it is as long as one', () => {
+    expect(titleQueries(documentOf('Too short.', 'Title'))).toEqual([]);
+    expect(titleQueries(documentOf(REST))).toEqual([]);
+    expect(titleQueries(documentOf(REST, 'word '.repeat(31)))).toEqual([]);
+  });
+});
+
+describe('a heading', () => {
+  it('of a page stands last in the title of its piece', () => {
+    expect(headingQueries(documentOf(REST, 'Guide › Setup › Install it'))).toEqual([
+      { query: 'Install it', text: `Guide › Setup ${REST}` },
+    ]);
+  });
+
+  it('of Markdown, or on a line of its own, is left out of the text that answers', () => {
+    const text = `First words.\n\n## Merging segments ##\n${REST}\n\nWhere files are\n${REST}\n\nno heading since it is long and goes on over more than a dozen words`;
+    const made = headingQueries(documentOf(text, 'T'));
+    expect(made.map(({ query }) => query)).toEqual(['Merging segments', 'Where files are']);
+    expect(made[0].text).not.toContain('Merging');
+    expect(made[0].text).toContain('Where files are');
+  });
+});
+
+describe('a first sentence', () => {
+  it('asks for the rest of its document', () => {
+    const [{ query, text }] = firstSentenceQueries(documentOf(`An index maps terms to documents. ${REST}`, 'T'));
+    expect([query, text]).toEqual(['An index maps terms to documents.', `T ${REST}`]);
+  });
+
+  it('does not end within a number or before a small letter', () => {
+    const [{ query }] = firstSentenceQueries(documentOf(`Version 2.5 of e.g. this tool reads more files. ${REST}`));
+    expect(query).toBe('Version 2.5 of e.g. this tool reads more files.');
+  });
+
+  it('is none that is very short, or leaves nothing', () => {
+    expect(firstSentenceQueries(documentOf(`Yes. ${REST}`))).toEqual([]);
+    expect(firstSentenceQueries(documentOf('An index maps terms to documents. That is all.'))).toEqual([]);
+  });
+});
+
+describe('a definition', () => {
+  it.each([
+    ['An inverted index is a map from terms to documents.', 'what is an inverted index'],
+    ['So it goes. BM25 (Best Matching 25) is a ranking function.', 'what is BM25'],
+    ['Stop words are the words that stand everywhere.', 'what are Stop words'],
+    ['Tokenization refers to the cutting of a text.', 'what is Tokenization'],
+  ])('%s answers: %s', (text, query) => {
+    expect(definitionQueries(documentOf(text)).map((made) => made.query)).toEqual([query]);
+  });
+
+  it.each([
+    'It is a map.',
+    'This is the case.',
+    'Whatever a query touches is a table.',
+    'There is a reason.',
+    'What matters is the order.',
+  ])('%s defines nothing', (text) => {
+    expect(definitionQueries(documentOf(text))).toEqual([]);
+  });
+});
+
+describe('key phrases', () => {
+  it('are runs of telling words, those that stand there more often first', () => {
+    const text =
+      'The write-ahead log is on the disk. It is for a bloom filter, of a bloom filter; and a bloom filter is in it.';
+    const made = keyPhraseQueries(model)(documentOf(text, 'T'));
+    expect(made[0]).toEqual({ query: 'bloom filter', text: `T ${text}` });
+    expect(made.length).toBeLessThanOrEqual(3);
+  });
+
+  it('hold no numbers alone, and no word twice', () => {
+    expect(keyPhraseQueries(model)(documentOf('0 0 1 2, of the 17 18'))).toEqual([]);
+    expect(keyPhraseQueries(model)(documentOf('vector vector vector'))).toEqual([]);
+  });
+});
+
+describe('queries of a collection', () => {
+  const pool = new DocumentPool([
+    { id: 'a', title: 'Inverted indexes', text: `An inverted index is a map from terms to documents. ${REST}` },
+    { id: 'b', title: 'Introduction', text: `Sparse vectors hold few terms with their weights. ${REST}` },
+    { id: 'c', title: 'introduction', text: `A merge makes one segment of several small ones. ${REST}` },
+  ]);
+
+  it('are of one document each: a text that two documents give is left out', () => {
+    const made = makeQueries(pool, model, { kinds: ['titles'], perDocument: 3, seed: 1 });
+    expect(made).toMatchObject([{ id: 'a#titles0', text: 'Inverted indexes', kind: 'titles', positives: ['a'] }]);
+  });
+
+  it('are at most so many of a document, of different kinds first, and the same for a seed', () => {
+    const options = { kinds: PSEUDO_KINDS, perDocument: 2, seed: 7 };
+    const made = makeQueries(pool, model, options);
+    expect(makeQueries(pool, model, options)).toEqual(made);
+    for (const id of ['a', 'b', 'c']) {
+      const own = made.filter(({ positives }) => positives[0] === id);
+      expect(own.length).toBeLessThanOrEqual(2);
+      expect(new Set(own.map(({ kind }) => kind)).size).toBe(own.length);
+    }
+    expect(new Set(made.map(({ id }) => id)).size).toBe(made.length);
+  });
+});

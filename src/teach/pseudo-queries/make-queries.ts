@@ -1,0 +1,77 @@
+/** All kinds of pseudo-queries of a collection, each text once. */
+import { derivedSeed, Random } from '../../core/index.ts';
+import type { QuerySide } from '../../text/index.ts';
+import type { DocumentPool } from '../document-pool.ts';
+import type { MiningQuery } from '../mine.ts';
+import { definitionQueries } from './definitions.ts';
+import { firstSentenceQueries } from './first-sentences.ts';
+import { headingQueries } from './headings.ts';
+import { keyPhraseQueries } from './key-phrases.ts';
+import type { MakeQueries } from './pseudo-query.ts';
+import { titleQueries } from './titles.ts';
+
+/** Kinds of pseudo-queries. */
+export const PSEUDO_KINDS = ['titles', 'headings', 'sentences', 'definitions', 'phrases'] as const;
+/** A name among PSEUDO_KINDS. */
+export type PseudoKind = (typeof PSEUDO_KINDS)[number];
+
+/** Which queries are made. */
+export type PseudoOptions = {
+  readonly kinds: readonly PseudoKind[];
+  /** Queries of one document at most, of different kinds where it has them. */
+  readonly perDocument: number;
+  readonly seed: number;
+};
+
+/** A query of a document, with the kind that it is of. */
+export type MadeQuery = MiningQuery & { readonly kind: PseudoKind };
+
+/**
+ * Makes queries of documents. One that several documents give ("Examples", "Introduction") asks for none of them and is
+ * left out.
+ */
+export function makeQueries(pool: DocumentPool, side: QuerySide, options: PseudoOptions): MadeQuery[] {
+  const makers = makersOf(side);
+  const made: MadeQuery[] = [];
+  let number = 0;
+  for (const document of pool) {
+    const queries = options.kinds.flatMap((kind) =>
+      makers[kind](document).map(({ query, text }, i) => ({
+        id: `${document.id}#${kind}${i}`,
+        text: query,
+        kind,
+        positives: [document.id],
+        positiveTexts: [text],
+      })),
+    );
+    made.push(...choose(queries, options.perDocument, new Random(derivedSeed(options.seed, number++))));
+  }
+  const counts = new Map<string, number>();
+  for (const { text } of made) counts.set(keyOf(text), (counts.get(keyOf(text)) ?? 0) + 1);
+  return made.filter(({ text }) => counts.get(keyOf(text)) === 1);
+}
+
+function makersOf(side: QuerySide): Readonly<Record<PseudoKind, MakeQueries>> {
+  return {
+    titles: titleQueries,
+    headings: headingQueries,
+    sentences: firstSentenceQueries,
+    definitions: definitionQueries,
+    phrases: keyPhraseQueries(side),
+  };
+}
+
+/** Some of a document's queries: the first of each kind come before the second of any. */
+function choose(queries: readonly MadeQuery[], count: number, random: Random): MadeQuery[] {
+  const turns = queries.map((query, i) => ({
+    query,
+    turn: queries.slice(0, i).filter(({ kind }) => kind === query.kind).length,
+    order: random.uint32(),
+  }));
+  const order = turns.sort((a, b) => a.turn - b.turn || a.order - b.order);
+  return order.slice(0, count).map(({ query }) => query);
+}
+
+function keyOf(text: string): string {
+  return text.toLowerCase();
+}

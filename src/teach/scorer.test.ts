@@ -1,0 +1,151 @@
+/** Teachers of every kind, on the golden models: what they score, and what they remember. */
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { collect, encodeAll } from '../../test/golden/model/fixtures.ts';
+import { poolOf } from '../../test/teach/fixtures.ts';
+import { dot } from '../core/index.ts';
+import { DenseModel, denseProduct, loadModel } from '../model/index.ts';
+import { rankAll } from './exhaustive.ts';
+import { scoreLists, scoreStream } from './score-lists.ts';
+import { openScorer, type Scorer } from './scorer.ts';
+import { parseTeacher } from './teacher-spec.ts';
+
+const GOLDEN = join(import.meta.dirname, '../../test/golden');
+const DENSE = join(GOLDEN, 'dense/mean');
+const SPARSE = join(GOLDEN, 'models/st-router');
+const SIAMESE = join(GOLDEN, 'models/st-plain');
+
+const QUERY = 'the queen in the tower';
+const DOCS = ['the river was cold', 'the queen has seen the old city', 'winter', 'the river was cold'];
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lzero-teach-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+async function withTeacher<T>(name: string, work: (teacher: Scorer) => Promise<T>, keeps = true): Promise<T> {
+  const teacher = await openScorer(parseTeacher(name), keeps ? { folder } : {});
+  try {
+    return await work(teacher);
+  } finally {
+    await teacher.close();
+  }
+}
+
+describe('a teacher scores', () => {
+  it('by the product of dense vectors, each side with its prompt', async () => {
+    const model = await DenseModel.load(DENSE);
+    const vectorsOf = async (role: 'query' | 'document', texts: readonly string[]): Promise<Float32Array[]> => {
+      const encoded = model.encode(
+        texts.map((text, i) => ({ id: String(i), text })),
+        { role },
+      );
+      return (await collect(encoded)).map(({ vector }) => vector);
+    };
+    const [query] = await vectorsOf('query', [QUERY]);
+    const documents = await vectorsOf('document', DOCS);
+    const [scores] = await withTeacher(DENSE, (teacher) => teacher.scoreLists([{ query: QUERY, docs: DOCS }]));
+    scores.forEach((score, i) => {
+      expect(score).toBeCloseTo(denseProduct(query, documents[i]), 5);
+    });
+    expect(scores[0]).toBe(scores[3]);
+    await model.close();
+  });
+
+  it('by the product of sparse vectors, queries looked up', async () => {
+    const model = await loadModel(SPARSE);
+    const documents = (await encodeAll(model, DOCS)).map(({ vector: weights }) => weights);
+    const { vector } = model.encodeQuery(QUERY);
+    const [scores] = await withTeacher(SPARSE, (teacher) => teacher.scoreLists([{ query: QUERY, docs: DOCS }]));
+    scores.forEach((score, i) => {
+      expect(score).toBeCloseTo(dot(vector, documents[i]), 5);
+    });
+    await model.close();
+  });
+
+  it('by the product of sparse vectors, queries encoded where the model says or the name asks', async () => {
+    const list = [{ query: QUERY, docs: DOCS }];
+    const model = await loadModel(SIAMESE);
+    const [{ vector }] = await collect(model.encodeQueries([QUERY]));
+    const documents = (await encodeAll(model, DOCS)).map(({ vector: weights }) => weights);
+    const expected = documents.map((document) => dot(vector, document));
+    for (const name of [SIAMESE, `siamese:${SIAMESE}`]) {
+      const [scores] = await withTeacher(name, (teacher) => teacher.scoreLists(list), false);
+      scores.forEach((score, i) => {
+        expect(score, name).toBeCloseTo(expected[i], 4);
+      });
+    }
+    const [lookedUp] = await withTeacher(`sparse:${SIAMESE}`, (teacher) => teacher.scoreLists(list));
+    expect(lookedUp[1]).not.toBeCloseTo(expected[1], 2);
+    const [encoded] = await withTeacher(SIAMESE, (teacher) => teacher.scoreLists(list)); // another memory
+    expect(encoded[1]).toBeCloseTo(expected[1], 4);
+    await model.close();
+  });
+});
+
+describe('a teacher remembers', () => {
+  function sizeOfMemory(): number {
+    const [name] = readdirSync(folder).filter((file) => file.endsWith('.vectors'));
+    return statSync(join(folder, name)).size;
+  }
+
+  it.each([DENSE, SPARSE, `siamese:${SIAMESE}`])('vectors of %s, and gives the same scores', async (name) => {
+    const list = [{ query: QUERY, docs: DOCS }];
+    const first = await withTeacher(name, (teacher) => teacher.scoreLists(list));
+    const size = sizeOfMemory();
+    const numEncoded: number[] = [];
+    const again = await withTeacher(name, (teacher) =>
+      teacher.scoreLists(list, { onProgress: (count) => numEncoded.push(count) }),
+    );
+    expect([again, sizeOfMemory(), numEncoded]).toEqual([first, size, []]);
+    expect(await withTeacher(name, (teacher) => teacher.scoreLists(list), false)).toEqual(first);
+  });
+
+  it('queries and documents of one text apart', async () => {
+    const scores = await withTeacher(DENSE, (teacher) => teacher.scoreLists([{ query: 'winter', docs: ['winter'] }]));
+    expect(scores[0][0]).toBeLessThan(0.999); // the prompts differ
+  });
+
+  it('nothing that was torn', async () => {
+    const list = [{ query: QUERY, docs: DOCS }];
+    const first = await withTeacher(DENSE, (teacher) => teacher.scoreLists(list));
+    const [name] = readdirSync(folder).filter((file) => file.endsWith('.vectors'));
+    writeFileSync(join(folder, name), 'torn', { flag: 'a' });
+    expect(await withTeacher(DENSE, (teacher) => teacher.scoreLists(list))).toEqual(first);
+  });
+});
+
+describe('an ensemble', () => {
+  it('puts the scores of its teachers together, list by list, however many come', async () => {
+    const lists = Array.from({ length: 300 }, (_, i) => ({ query: QUERY, docs: [`river ${i % 7}`, 'winter', 'snow'] }));
+    await withTeacher(DENSE, (dense) =>
+      withTeacher(SPARSE, async (sparse) => {
+        const teaching = { teachers: [dense, sparse], ensemble: { normalise: 'min-max', scale: 30 } } as const;
+        const expected = await scoreLists(lists, teaching);
+        async function* stream() {
+          yield* lists;
+        }
+        const found = await collect(scoreStream(stream(), teaching));
+        expect(found.map(({ scores }) => scores)).toEqual(expected);
+        expect(found.map(({ list }) => list)).toEqual(lists);
+      }),
+    );
+  });
+});
+
+it('a teacher ranks all documents by itself', async () => {
+  const pool = poolOf({ a: DOCS[0], b: DOCS[1], c: DOCS[2] });
+  await withTeacher(DENSE, async (teacher) => {
+    const [scores] = await teacher.scoreLists([{ query: QUERY, docs: DOCS.slice(0, 3) }]);
+    const ensemble = { normalise: 'none', scale: 1 } as const;
+    const [{ queryId, hits }] = await collect(
+      rankAll([{ id: 'q', text: QUERY }], { teachers: [teacher], ensemble, pool, k: 2 }),
+    );
+    const order = ['a', 'b', 'c'].map((id, i) => ({ id, score: scores[i] })).sort((x, y) => y.score - x.score);
+    expect([queryId, hits.map(({ id }) => id)]).toEqual(['q', order.slice(0, 2).map(({ id }) => id)]);
+    expect(hits[0].score).toBeCloseTo(order[0].score, 5);
+  });
+});

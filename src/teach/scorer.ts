@@ -1,0 +1,163 @@
+/**
+ * A teacher with a memory: each text is encoded once, whatever lists it stands in and however often a job is stopped. The
+ * memory is a file beside others of the cache, named after the teacher; its keys are texts.
+ */
+import { mkdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { assert, type Logger, silentLogger } from '../core/index.ts';
+import { freeBytes, RecordCache, type RecordKey, recordKey } from '../files/index.ts';
+import { looksDense, type Role, resolveModel } from '../model/index.ts';
+import { denseTeacher } from './dense-teacher.ts';
+import { sparseTeacher } from './sparse-teacher.ts';
+import type { Teacher } from './teacher.ts';
+import type { TeacherSpec } from './teacher-spec.ts';
+
+/** A query, and texts to score for it. */
+export type TextList = { readonly query: string; readonly docs: readonly string[] };
+
+/** Where to keep vectors, and how to run. */
+export type ScorerOptions = {
+  /** Folder of the memory; nothing is kept where left out. */
+  readonly folder?: string | undefined;
+  readonly logger?: Logger | undefined;
+};
+
+/** How a piece of work is done. */
+export type ScoreOptions = {
+  readonly signal?: AbortSignal | undefined;
+  /** Told after each batch how many new texts are encoded. */
+  readonly onProgress?: ((numEncoded: number) => void) | undefined;
+};
+
+/** Scores texts. Close it when done. */
+export type Scorer = {
+  readonly name: string;
+  /** sha256 of all that decides its scores. */
+  readonly identity: string;
+  /** Scores of each list's documents. */
+  scoreLists(lists: readonly TextList[], options?: ScoreOptions): Promise<number[][]>;
+  /** Encodes documents into memory; what scores a query against all of them comes back, in their order. */
+  overAll(documents: readonly string[], options?: ScoreOptions): Promise<ScoreAll>;
+  close(): Promise<void>;
+};
+
+/** Scores of all documents for each query. */
+export type ScoreAll = (queries: readonly string[], options?: ScoreOptions) => Promise<Float64Array[]>;
+
+/** Loads a teacher. */
+export async function openScorer(spec: TeacherSpec, options: ScorerOptions = {}): Promise<Scorer> {
+  const isDense =
+    spec.kind === undefined ? await looksDense((await resolveModel(spec.model)).folder) : spec.kind === 'dense';
+  return isDense
+    ? await TeacherScorer.open(await denseTeacher(spec), options)
+    : await TeacherScorer.open(await sparseTeacher(spec), options);
+}
+
+/** Of the free disk a memory may take so much. */
+const SHARE_OF_DISK = 0.5;
+
+class TeacherScorer<V> implements Scorer {
+  readonly name: string;
+  readonly identity: string;
+  readonly #teacher: Teacher<V>;
+  readonly #memory: RecordCache | undefined;
+  readonly #logger: Logger;
+
+  static async open<V>(
+    teacher: Teacher<V>,
+    { folder, logger = silentLogger }: ScorerOptions,
+  ): Promise<TeacherScorer<V>> {
+    try {
+      const identity = await teacher.identity();
+      const memory = folder === undefined ? undefined : await openMemory(folder, identity);
+      return new TeacherScorer(teacher, { identity, memory, logger });
+    } catch (error) {
+      await teacher.close();
+      throw error;
+    }
+  }
+
+  private constructor(
+    teacher: Teacher<V>,
+    { identity, memory, logger }: { identity: string; memory: RecordCache | undefined; logger: Logger },
+  ) {
+    this.name = teacher.name;
+    this.identity = identity;
+    this.#teacher = teacher;
+    this.#memory = memory;
+    this.#logger = logger;
+  }
+
+  async scoreLists(lists: readonly TextList[], options: ScoreOptions = {}): Promise<number[][]> {
+    const queries = await this.#vectors(
+      'query',
+      lists.map(({ query }) => query),
+      options,
+    );
+    const documents = await this.#vectors(
+      'document',
+      lists.flatMap(({ docs }) => docs),
+      options,
+    );
+    return lists.map(({ query, docs }) => {
+      const q = vectorOf(queries, query);
+      return docs.map((text) => this.#teacher.score(q, vectorOf(documents, text)));
+    });
+  }
+
+  async overAll(documents: readonly string[], options: ScoreOptions = {}): Promise<ScoreAll> {
+    const known = await this.#vectors('document', documents, options);
+    const vectors = documents.map((text) => vectorOf(known, text));
+    return async (queries, own = {}) => {
+      const asked = await this.#vectors('query', queries, own);
+      return queries.map((query) => {
+        const q = vectorOf(asked, query);
+        return Float64Array.from(vectors, (vector) => this.#teacher.score(q, vector));
+      });
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#memory?.close();
+    await this.#teacher.close();
+  }
+
+  /** The vectors of texts: remembered, or made now. */
+  async #vectors(role: Role, texts: readonly string[], options: ScoreOptions): Promise<ReadonlyMap<string, V>> {
+    const { fromBytes, toBytes } = this.#teacher;
+    const vectors = new Map<string, V>();
+    const missing: { readonly text: string; readonly key: RecordKey }[] = [];
+    for (const text of new Set(texts)) {
+      const key = recordKey(`${role}\n${text}`);
+      const found = this.#memory?.read(key);
+      if (found) vectors.set(text, fromBytes(found));
+      else missing.push({ text, key });
+    }
+    const encoding = { ...options, logger: this.#logger };
+    let number = 0;
+    for await (const vector of this.#teacher.encode(
+      role,
+      missing.map(({ text }) => text),
+      encoding,
+    )) {
+      const { text, key } = missing[number++];
+      this.#memory?.append(key, toBytes(vector)); // one that is full only takes time
+      vectors.set(text, vector);
+    }
+    return vectors;
+  }
+}
+
+function vectorOf<V>(vectors: ReadonlyMap<string, V>, text: string): V {
+  const vector = vectors.get(text);
+  assert(vector !== undefined, 'a text without a vector');
+  return vector;
+}
+
+async function openMemory(folder: string, identity: string): Promise<RecordCache> {
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, `${identity.slice(0, 16)}.vectors`);
+  const { size } = await stat(path).catch(() => ({ size: 0 }));
+  const maxBytes = size + SHARE_OF_DISK * (await freeBytes(folder));
+  return RecordCache.open(path, { kind: 'vectors', identity, maxBytes });
+}

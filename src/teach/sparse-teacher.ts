@@ -1,0 +1,52 @@
+/** A sparse model as a teacher: s(q, d) = Σ_j q_j·d_j, queries looked up in its table or encoded by its network. */
+import { createHash } from 'node:crypto';
+import { dot, type SparseVector } from '../core/index.ts';
+import { type EncodeOptions, loadModel, loadQueryModel, type Model, type Role } from '../model/index.ts';
+import { numbered } from './dense-teacher.ts';
+import type { Teacher } from './teacher.ts';
+import type { TeacherSpec } from './teacher-spec.ts';
+
+/** Loads a sparse teacher. */
+export async function sparseTeacher({
+  model: folder,
+  kind,
+  maxLength,
+  precision,
+}: TeacherSpec): Promise<Teacher<SparseVector>> {
+  const load = kind === 'siamese' ? loadQueryModel : loadModel;
+  const model = await load(folder, { encodeLength: maxLength, precision });
+  const isSiamese = kind === 'siamese' || (kind === undefined && 'queries' in model.settings);
+  return {
+    name: folder,
+    identity: async () => {
+      const parts = [await model.identity(), isSiamese]; // what a model is called by does not depend on its queries
+      return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+    },
+    encode: (role, texts, options) => encode(model, { role, isSiamese }, { texts, options }),
+    score: dot,
+    toBytes: ({ terms, weights }) => new Uint8Array(Uint32Array.from([...terms, ...bitsOf(weights)]).buffer),
+    fromBytes: (bytes) => {
+      const numTerms = bytes.byteLength / 8;
+      return {
+        terms: new Uint32Array(bytes.buffer, bytes.byteOffset, numTerms),
+        weights: new Float32Array(bytes.buffer, bytes.byteOffset + 4 * numTerms, numTerms),
+      };
+    },
+    close: () => model.close(),
+  };
+}
+
+/** The weights as the bits that they are. */
+function bitsOf({ buffer, byteOffset, length }: Float32Array): Uint32Array {
+  return new Uint32Array(buffer, byteOffset, length);
+}
+
+async function* encode(
+  model: Model,
+  { role, isSiamese }: { readonly role: Role; readonly isSiamese: boolean },
+  { texts, options }: { readonly texts: Iterable<string>; readonly options: EncodeOptions },
+): AsyncGenerator<SparseVector> {
+  if (role === 'document') for await (const { vector } of model.encode(numbered(texts), options)) yield vector;
+  else if (isSiamese) for await (const { vector } of model.encodeQueries(texts, options)) yield vector;
+  else for (const text of texts) yield model.encodeQuery(text).vector;
+}

@@ -1,0 +1,69 @@
+/**
+ * How people name a teacher, in one word of a command line or as an object of a configuration:
+ *
+ *     [dense:|sparse:|siamese:]MODEL[,pooling=cls][,query-prefix=…][,document-prefix=…][,max-length=256][,precision=int8]
+ *
+ * MODEL is a folder or the name of a pulled model. Knows the names, not the models.
+ */
+import { z } from 'zod';
+import { nearest, UsageError } from '../core/index.ts';
+import { POOLINGS, PRECISIONS } from '../model/index.ts';
+
+/**
+ * dense: one vector a text. sparse: term weights for documents, a table for queries. siamese: term weights by the network
+ * for both.
+ */
+export const TEACHER_KINDS = ['dense', 'sparse', 'siamese'] as const;
+
+/** A teacher, as a configuration has it. */
+export const teacherSpecSchema = z.strictObject({
+  model: z.string().min(1).describe('a folder, or the name of a pulled model'),
+  kind: z.enum(TEACHER_KINDS).optional().describe('what it gives; found out where left out'),
+  pooling: z.enum(POOLINGS).optional().describe('dense: how positions become one vector'),
+  queryPrefix: z.string().optional().describe('dense: what stands before a query'),
+  documentPrefix: z.string().optional().describe('dense: what stands before a document'),
+  maxLength: z.int().positive().optional().describe('tokens that are read of a text'),
+  precision: z.enum(PRECISIONS).optional().describe('arithmetic of its network'),
+});
+
+/** A teacher, as it is named. */
+export type TeacherSpec = Readonly<z.infer<typeof teacherSpecSchema>>;
+
+/** How the words are explained. */
+export const TEACHER_HELP =
+  'dense:, sparse: or siamese: and a model folder or pulled name, then options such as ,pooling=cls or ,query-prefix=…';
+
+const OPTION_KEYS: Readonly<Record<string, keyof TeacherSpec>> = {
+  pooling: 'pooling',
+  'query-prefix': 'queryPrefix',
+  'document-prefix': 'documentPrefix',
+  'max-length': 'maxLength',
+  precision: 'precision',
+};
+
+/** Reads the word of a command line. */
+export function parseTeacher(text: string): TeacherSpec {
+  const [name, ...options] = text.split(/,(?=[\w-]+=)/);
+  const [, prefix, rest] = /^(\w+):(.+)$/s.exec(name) ?? [];
+  const kind = TEACHER_KINDS.find((known) => known === prefix);
+  const model = kind ? rest : name;
+  const spec: Record<string, unknown> = { model, ...(kind ? { kind } : {}) };
+  for (const option of options) {
+    const at = option.indexOf('=');
+    const [given, value] = [option.slice(0, at), option.slice(at + 1)];
+    const key = Object.hasOwn(OPTION_KEYS, given) ? OPTION_KEYS[given] : undefined;
+    if (key === undefined) throw unknownOption(text, given);
+    spec[key] = key === 'maxLength' ? Number(value) : value;
+  }
+  const parsed = teacherSpecSchema.safeParse(spec);
+  if (parsed.success) return parsed.data;
+  const [{ path, message }] = parsed.error.issues;
+  throw new UsageError(`teacher ${text}: ${path.join('.')}: ${message}`, { hint: `a teacher is ${TEACHER_HELP}` });
+}
+
+function unknownOption(text: string, given: string): UsageError {
+  const known = nearest(given, Object.keys(OPTION_KEYS));
+  return new UsageError(`teacher ${text}: unknown option ${given}`, {
+    hint: known ? `did you mean ${known}?` : `options are ${Object.keys(OPTION_KEYS).join(', ')}`,
+  });
+}

@@ -1,0 +1,26 @@
+/** What the tests of src/teach share. */
+import type { Document } from '../../src/data/index.ts';
+import { DocumentPool, type Scorer } from '../../src/teach/index.ts';
+
+/** A pool of texts by id. */
+export function poolOf(texts: Readonly<Record<string, string>>): DocumentPool {
+  return new DocumentPool(Object.entries(texts).map(([id, text]): Document => ({ id, text })));
+}
+
+/** A real scorer of the simplest kind: the number that ends a text is its score, whatever the query. */
+export function numberScorer(): Scorer & { readonly asked: string[] } {
+  const scoreOf = (text: string): number => Number(/-?[\d.]+$/.exec(text)?.[0] ?? 0);
+  const asked: string[] = [];
+  return {
+    name: 'numbers',
+    identity: '0'.repeat(64),
+    asked,
+    scoreLists: async (lists) =>
+      lists.map(({ docs }) => {
+        asked.push(...docs);
+        return docs.map(scoreOf);
+      }),
+    overAll: async (documents) => async (queries) => queries.map(() => Float64Array.from(documents, scoreOf)),
+    close: async () => {},
+  };
+}
