@@ -35,6 +35,7 @@ export class DocumentPool {
     this.#numbers = new Map(documents.map(({ id }, number) => [id, number]));
   }
 
+  /** Documents in it. */
   get size(): number {
     return this.#documents.length;
   }
@@ -44,6 +45,7 @@ export class DocumentPool {
     return this.#documents[Symbol.iterator]();
   }
 
+  /** Whether there is a document of this id. */
   has(id: string): boolean {
     return this.#numbers.has(id);
   }

@@ -38,6 +38,7 @@ export type Scorer = {
   scoreLists(lists: readonly TextList[], options?: ScoreOptions): Promise<number[][]>;
   /** Encodes documents into memory; what scores a query against all of them comes back, in their order. */
   overAll(documents: readonly string[], options?: ScoreOptions): Promise<ScoreAll>;
+  /** Ends the engine and closes the memory. */
   close(): Promise<void>;
 };
 
