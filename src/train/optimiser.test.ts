@@ -42,6 +42,15 @@ describe('a step of the optimiser', () => {
     expect(parameters.get('b').gradients?.[0]).toBeCloseTo(0.8, 5);
   });
 
+  it('clips one whose squares would not fit into 32 bits to what it is at a usual size, within 1e-5', () => {
+    const { kernel, parameters } = start();
+    parameters.get('w').gradients?.set([3e31, 0]);
+    parameters.get('b').gradients?.set([4e31]);
+    optimise(kernel, parameters, { groups: GROUPS, ...ADAM, clip: 1 });
+    expect(parameters.get('w').gradients?.[0]).toBeCloseTo(0.6, 5);
+    expect(parameters.get('b').weights[0]).toBeCloseTo(1 - 0.01 * 0.5 - 0.01, 6);
+  });
+
   it('leaves a gradient below the limit as it is', () => {
     const { kernel, parameters } = start();
     optimise(kernel, parameters, { groups: GROUPS, ...ADAM, clip: 6 });

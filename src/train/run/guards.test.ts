@@ -92,6 +92,16 @@ describe('steps', () => {
       });
     },
   );
+
+  it('whose gradient is too large to be squared go on where it is clipped, and then are not told to clip', () => {
+    const clipped = config('optim.clip=1');
+    expect(checkStep(report({ gradientNorm: 5e31 }), 0, clipped).alarm).toBeUndefined();
+    expect(checkStep(report({ gradientNorm: 5e31 }), 0, config('optim.clip=1e20')).alarm).toMatchObject({
+      isFatal: true,
+    });
+    expect(checkStep(report({ loss: Number.NaN }), 0, clipped).alarm?.hint).not.toContain('clip');
+    expect(checkStep(report({ loss: Number.NaN }), 0, config()).alarm?.hint).toContain('optim.clip: 1');
+  });
 });
 
 it('evaluations: less than one term a document is an alarm at the second time in a row', () => {

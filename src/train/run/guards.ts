@@ -104,23 +104,24 @@ export function checkStep(
   config: TrainConfig,
 ): { readonly numDead: number; readonly alarm: Alarm | undefined } {
   const numDead = numEmpty === numDocs ? numDeadBefore + 1 : 0;
-  const overflow = overflowOf(loss, gradientNorm);
-  if (overflow !== undefined) {
-    const message = `step ${step + 1}: ${overflow}`;
-    const hint = 'lower optim.learningRate, lengthen optim.warmup, or set optim.clip: 1';
-    return { numDead, alarm: { message, hint, isFatal: true } };
-  }
+  const overflow = overflowOf(loss, gradientNorm, config);
+  if (overflow !== undefined)
+    return { numDead, alarm: { message: `step ${step + 1}: ${overflow}`, hint: tooFast(config), isFatal: true } };
   if (numDead !== DEAD_STEPS) return { numDead, alarm: undefined };
   const message = `step ${step + 1}: all documents of ${DEAD_STEPS} steps have lost all their terms; every ReLU is dead, so nothing is learned any more`;
   return { numDead, alarm: { message, hint: tooSparse(config) } };
 }
 
-function overflowOf(loss: number, gradientNorm: number): string | undefined {
+function overflowOf(loss: number, gradientNorm: number, { optim: { clip } }: TrainConfig): string | undefined {
   if (!Number.isFinite(loss)) return 'the loss is not a finite number';
   if (!Number.isFinite(gradientNorm)) return 'the gradient is not a finite number';
-  return gradientNorm < LARGEST_NORM
-    ? undefined
-    : `the gradient is too large to be squared (norm ${gradientNorm.toPrecision(2)})`;
+  const norm = Math.min(gradientNorm, clip ?? gradientNorm); // of what AdamW is given
+  return norm < LARGEST_NORM ? undefined : `the gradient is too large to be squared (norm ${norm.toPrecision(2)})`;
+}
+
+/** What to do about numbers that grow without bound. */
+function tooFast({ optim: { clip } }: TrainConfig): string {
+  return `lower optim.learningRate or lengthen optim.warmup${clip === null ? ', or set optim.clip: 1' : ''}`;
 }
 
 /** What evaluations say: documents with less than one term, two times in a row. */
