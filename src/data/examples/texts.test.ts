@@ -47,6 +47,15 @@ describe('texts of a collection', () => {
     expect(texts.query({})).toBeInstanceOf(BadLine);
     expect((await readTexts(files, { mendEncoding: false })).document(1)).toBe('T caf\u00c3\u00a9');
   });
+
+  it('are counted to the last while they are read', async () => {
+    const files = { documents: join(root, 'many.tsv'), queries: join(root, 'one.tsv') };
+    writeFileSync(files.documents, Array.from({ length: 2003 }, (_, i) => `${i}\ttext\n`).join(''));
+    writeFileSync(files.queries, '7\tseven\n');
+    const told: number[] = [];
+    await readTexts(files, { mendEncoding: false, onDocuments: (numDocs) => told.push(numDocs) });
+    expect(told).toEqual([1000, 2000, 2003]);
+  });
 });
 
 describe('mending', () => {

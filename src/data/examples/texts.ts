@@ -62,6 +62,7 @@ export async function readTexts(files: TextFiles, options: TextOptions): Promise
     documents.add(document.id, options.mendEncoding ? mended(text) : text);
     if (documents.size % TOLD_EVERY === 0) options.onDocuments?.(documents.size);
   }
+  options.onDocuments?.(documents.size);
   return {
     query: (value) => lookUp(queries, value, `query of ${files.queries}`),
     document: (value) => lookUp(documents, value, `document of ${files.documents}`),

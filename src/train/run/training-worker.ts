@@ -2,13 +2,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert, failureOf, InterruptedError } from '../../core/index.ts';
 import { enter, leave } from '../../graph/index.ts';
-import type { TrainListener } from './events.ts';
 import type { StepGate } from './loop.ts';
 import { TRAINING_FAILED, type TrainingMessage, type TrainingThreadData } from './train.ts';
 import { runTraining } from './training-run.ts';
-
-/** Progress of work beside the steps is told at most so often. */
-const WORK_EVENT_MS = 50;
+import { unhurried } from './unhurried.ts';
 
 async function main(): Promise<void> {
   assert(parentPort !== null, 'training-worker runs as a worker thread only');
@@ -35,19 +32,6 @@ async function main(): Promise<void> {
   } finally {
     port.close();
   }
-}
-
-/** A listener that hears of each piece of work, but not of every document of it. */
-function unhurried(listener: TrainListener, clock: () => number): TrainListener {
-  let last = { label: '', timeMs: 0 };
-  return (event) => {
-    if (event.kind === 'work') {
-      if (event.label === last.label && clock() - last.timeMs < WORK_EVENT_MS) return;
-      last = { label: event.label, timeMs: clock() };
-    }
-    if (event.kind === 'work-over') last = { label: '', timeMs: 0 };
-    listener(event);
-  };
 }
 
 await main();
