@@ -17,10 +17,7 @@ import {
   type Scalar,
   visit,
 } from 'yaml';
-import { messageOf } from '../core/index.ts';
-
-/** Keys and list positions from the root to one value. */
-export type Path = readonly (string | number)[];
+import { messageOf, type SettingPath } from '../core/index.ts';
 
 /** One thing that is wrong, and where: `train.yaml:3:5`, or the `--set` that brought it. */
 export type Problem = { readonly where: string; readonly message: string };
@@ -30,7 +27,7 @@ export type SourceDocument = {
   readonly value: unknown;
   readonly problems: readonly Problem[];
   /** Where `path` was written, `file:line:column`; of its key rather than its value if asked. Undefined if absent. */
-  locate(path: Path, part: 'key' | 'value'): string | undefined;
+  locate(path: SettingPath, part: 'key' | 'value'): string | undefined;
 };
 
 /** Aliases that one text may expand to. A configuration has a handful; a bomb has millions. */
@@ -112,7 +109,7 @@ function numberProblem({ value, source }: Scalar): string | undefined {
   return undefined;
 }
 
-function offsetOf(document: Document.Parsed, path: Path, part: 'key' | 'value'): number | undefined {
+function offsetOf(document: Document.Parsed, path: SettingPath, part: 'key' | 'value'): number | undefined {
   let node: unknown = document.contents;
   let key: unknown;
   for (const step of path) {

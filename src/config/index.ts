@@ -2,4 +2,4 @@
 export type { SettingDescription } from './describe-settings.ts';
 export { describeSettings, renderSettings } from './describe-settings.ts';
 export type { ConfigOptions } from './load-config.ts';
-export { loadConfig, parseConfig } from './load-config.ts';
+export { ConfigSource, loadConfig, parseConfig } from './load-config.ts';

@@ -1,7 +1,6 @@
 /** What zod found wrong, in the words of somebody who sees the file and not the schema. Knows nothing of files. */
 import type { core } from 'zod';
-import { nearest } from '../core/index.ts';
-import type { Path } from './document.ts';
+import { nearest, type SettingPath } from '../core/index.ts';
 import { knownKeys } from './known-keys.ts';
 import { showPath } from './override.ts';
 
@@ -9,7 +8,7 @@ import { showPath } from './override.ts';
 const MAX_SHOWN = 60;
 
 /** One wrong place. `part` says whether the key or its value is to blame. */
-export type Finding = { readonly path: Path; readonly part: 'key' | 'value'; readonly message: string };
+export type Finding = { readonly path: SettingPath; readonly part: 'key' | 'value'; readonly message: string };
 
 /** The wrong places that one issue of `schema` stands for. */
 export function findings(schema: core.$ZodType, issue: core.$ZodIssue): Finding[] {
@@ -25,7 +24,7 @@ export function findings(schema: core.$ZodType, issue: core.$ZodIssue): Finding[
   return [{ path, part: 'value', message: wrongValue(issue, path) }];
 }
 
-function unknownKey(key: string, section: Path, known: readonly string[]): string {
+function unknownKey(key: string, section: SettingPath, known: readonly string[]): string {
   const place = section.length === 0 ? '' : ` in \`${showPath(section)}\``;
   const meant = nearest(key, known);
   if (meant !== undefined) return `unknown key \`${key}\`${place}; did you mean \`${meant}\`?`;
@@ -34,7 +33,7 @@ function unknownKey(key: string, section: Path, known: readonly string[]): strin
     : `unknown key \`${key}\`${place}; known: ${known.join(', ')}`;
 }
 
-function wrongValue(issue: core.$ZodIssue, path: Path): string {
+function wrongValue(issue: core.$ZodIssue, path: SettingPath): string {
   const subject = path.length === 0 ? showPath(path) : `\`${showPath(path)}\``;
   if (issue.input === undefined && issue.code === 'invalid_type')
     return `${subject} is missing: expected ${issue.expected}`;

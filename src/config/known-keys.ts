@@ -1,15 +1,15 @@
 /** Which keys a zod schema knows at a path, for "did you mean". Only reads schemas; never validates. */
 import { core } from 'zod';
-import type { Path } from './document.ts';
+import type { SettingPath } from '../core/index.ts';
 
 /** Keys of the objects that may stand at `path`. */
-export function knownKeys(schema: core.$ZodType, path: Path): string[] {
+export function knownKeys(schema: core.$ZodType, path: SettingPath): string[] {
   const objects = schemasAt(schema, path).filter((candidate) => candidate instanceof core.$ZodObject);
   return [...new Set(objects.flatMap((object) => Object.keys(object._zod.def.shape)))];
 }
 
 /** Schemas that the value at `path` may follow; several below a union. */
-function schemasAt(schema: core.$ZodType, path: Path): core.$ZodType[] {
+function schemasAt(schema: core.$ZodType, path: SettingPath): core.$ZodType[] {
   let current = bare(schema);
   for (const step of path) current = current.flatMap((candidate) => children(candidate, step)).flatMap(bare);
   return current;

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fc, test } from '@fast-check/vitest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { ConfigError } from '../core/index.ts';
-import { loadConfig, parseConfig } from './load-config.ts';
+import { ConfigError, forSetting, InputError, type SettingPath } from '../core/index.ts';
+import { ConfigSource, loadConfig, parseConfig } from './load-config.ts';
 
 const schema = z.strictObject({
   sparsity: z
@@ -103,6 +103,30 @@ describe('a problem names its line, its column and the way out', () => {
   it('but no more than twenty in full', () => {
     const keys = Array.from({ length: 50 }, (_, i) => `key${i}: 1\n`).join('');
     expect(complaint(`optim: { steps: 1 }\n${keys}`)).toMatch(/has 50 problems\n(?:.*\n){20} {2}and 30 more$/);
+  });
+});
+
+describe('what goes wrong about a setting later on', () => {
+  const text = 'optim: { steps: 1 }\ndata:\n  - { file: a }\n  - { file: b }\n';
+  const source = new ConfigSource(text, { name: 'train.yaml', set: ['data.0.file=c'] });
+  const located = (path: SettingPath): Promise<unknown> =>
+    forSetting(path, () => {
+      throw new InputError('does not exist', { hint: 'look again' });
+    }).catch((error: unknown) => source.locate(error));
+
+  it.each([
+    [['data', 1, 'file'], 'train.yaml:4:13: `data.1.file`: does not exist'],
+    [['data', 0, 'file'], '--set data.0.file=c: `data.0.file`: does not exist'],
+    [['optim', 'warmup'], 'train.yaml:1:1: `optim.warmup`: does not exist'], // a default: the section is named
+    [['idf', 'path'], 'train.yaml: `idf.path`: does not exist'],
+  ])('%j: is the same error with its place', async (path, message) => {
+    expect(await located(path)).toBeInstanceOf(InputError);
+    expect(await located(path)).toMatchObject({ message, hint: 'look again' });
+  });
+
+  it('any other error is left as it is', () => {
+    const error = new InputError('does not exist');
+    expect(source.locate(error)).toBe(error);
   });
 });
 

@@ -4,10 +4,10 @@
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import type { z } from 'zod';
-import { ConfigError, messageOf } from '../core/index.ts';
-import { type Path, type Problem, readDocument, type SourceDocument } from './document.ts';
+import { ConfigError, errorFrom, failureOf, LzeroError, messageOf, type SettingPath } from '../core/index.ts';
+import { type Problem, readDocument, type SourceDocument } from './document.ts';
 import { findings } from './issues.ts';
-import { applyOverride, type Override, readOverride } from './override.ts';
+import { applyOverride, type Override, readOverride, showPath } from './override.ts';
 
 /** Largest configuration read, in bytes. Ours have two thousand; a file this big is a wrong file. */
 const MAX_BYTES = 1_000_000;
@@ -23,32 +23,75 @@ export type ConfigOptions = {
   readonly name?: string;
 };
 
+/** A configuration that was read: to be checked by one schema or several, and asked where a setting stands. */
+export class ConfigSource {
+  readonly #name: string;
+  readonly #document: SourceDocument;
+  readonly #overrides: readonly Override[];
+  readonly #value: unknown;
+
+  /** Reads a file. */
+  static async read(file: string, { set = [], name = file }: ConfigOptions = {}): Promise<ConfigSource> {
+    return new ConfigSource(await readText(file), { set, name });
+  }
+
+  /** Reads a text; what is no YAML, or an override that fits nothing, is a ConfigError. */
+  constructor(text: string, { set = [], name = 'config' }: ConfigOptions = {}) {
+    if (text.length > MAX_BYTES) throw tooLarge(name);
+    this.#name = name;
+    this.#document = readDocument(text, name);
+    const { overrides, value, problems } = override(this.#document, set);
+    if (problems.length > 0) throw configError(name, problems);
+    this.#overrides = overrides;
+    this.#value = value;
+  }
+
+  /** The checked value, defaults filled in; a ConfigError has every problem with its place. */
+  check<Schema extends z.ZodType>(schema: Schema): z.output<Schema> {
+    const checked = schema.safeParse(this.#value, { reportInput: true });
+    if (checked.success) return checked.data;
+    const wrong = checked.error.issues.flatMap((issue) => findings(schema, issue));
+    throw configError(
+      this.#name,
+      wrong.map(({ path, part, message }) => ({ where: this.#place(path, part), message })),
+    );
+  }
+
+  /** An error of the same kind that says where the setting stands that it is blamed on; any other error as it is. */
+  locate(error: unknown): unknown {
+    if (!(error instanceof LzeroError) || error.setting === undefined) return error;
+    const where = `${this.#place(error.setting, 'value')}: \`${showPath(error.setting)}\``;
+    return errorFrom({ ...failureOf(error, error.code), message: `${where}: ${error.message}` });
+  }
+
+  /** The override that wrote the value at `path`; else its place in the file; else that of the nearest section around it. */
+  #place(path: SettingPath, part: 'key' | 'value'): string {
+    const writer = this.#overrides.findLast((candidate) => startsWith(path, candidate.path));
+    if (writer) return writer.name;
+    const written = this.#document.locate(path, part);
+    if (written !== undefined) return written;
+    const maker = this.#overrides.find((candidate) => startsWith(candidate.path, path));
+    if (maker && path.length > 0) return maker.name;
+    return path.length === 0 ? this.#name : this.#place(path.slice(0, -1), 'key');
+  }
+}
+
 /** Checks a configuration given as text. */
 export function parseConfig<Schema extends z.ZodType>(
   text: string,
   schema: Schema,
-  { set = [], name = 'config' }: ConfigOptions = {},
+  options: ConfigOptions = {},
 ): z.output<Schema> {
-  if (text.length > MAX_BYTES) throw tooLarge(name);
-  const source = readDocument(text, name);
-  const { overrides, value, problems } = override(source, set);
-  if (problems.length > 0) throw configError(name, problems);
-  const checked = schema.safeParse(value, { reportInput: true });
-  if (checked.success) return checked.data;
-  const wrong = checked.error.issues.flatMap((issue) => findings(schema, issue));
-  throw configError(
-    name,
-    wrong.map(({ path, part, message }) => ({ where: place({ path, part, source, overrides, name }), message })),
-  );
+  return new ConfigSource(text, options).check(schema);
 }
 
 /** Reads and checks a configuration file. */
 export async function loadConfig<Schema extends z.ZodType>(
   file: string,
   schema: Schema,
-  { set = [], name = file }: ConfigOptions = {},
+  options: ConfigOptions = {},
 ): Promise<z.output<Schema>> {
-  return parseConfig(await readText(file), schema, { set, name });
+  return (await ConfigSource.read(file, options)).check(schema);
 }
 
 function override(source: SourceDocument, set: readonly string[]) {
@@ -67,26 +110,7 @@ function override(source: SourceDocument, set: readonly string[]) {
   return { overrides, value, problems };
 }
 
-type Sought = {
-  readonly path: Path;
-  readonly part: 'key' | 'value';
-  readonly source: SourceDocument;
-  readonly overrides: readonly Override[];
-  readonly name: string;
-};
-
-/** The override that wrote the value at `path`; else its place in the file; else that of the nearest section around it. */
-function place({ path, part, source, overrides, name }: Sought): string {
-  const writer = overrides.findLast((candidate) => startsWith(path, candidate.path));
-  if (writer) return writer.name;
-  const written = source.locate(path, part);
-  if (written !== undefined) return written;
-  const maker = overrides.find((candidate) => startsWith(candidate.path, path));
-  if (maker && path.length > 0) return maker.name;
-  return path.length === 0 ? name : place({ path: path.slice(0, -1), part: 'key', source, overrides, name });
-}
-
-function startsWith(path: Path, start: Path): boolean {
+function startsWith(path: SettingPath, start: SettingPath): boolean {
   return start.every((step, i) => i < path.length && String(path[i]) === String(step));
 }
 

@@ -1,9 +1,10 @@
 /** `--set a.b=value`: one value of a configuration, given on the command line. Knows nothing of schemas. */
-import { type Path, type Problem, readDocument } from './document.ts';
+import type { SettingPath } from '../core/index.ts';
+import { type Problem, readDocument } from './document.ts';
 
 /** One `--set`, read. */
 export type Override = {
-  readonly path: Path;
+  readonly path: SettingPath;
   readonly value: unknown /** As typed, with its `--set`. */;
   readonly name: string;
 };

@@ -3,6 +3,8 @@ import {
   assert,
   ConfigError,
   errorCode,
+  forSetting,
+  InterruptedError,
   LzeroError,
   MissingDependencyError,
   messageOf,
@@ -27,6 +29,17 @@ describe('errors', () => {
     const error = new ConfigError('wrong');
     expect(error.hint).toBeUndefined();
     expect('cause' in error).toBe(false);
+  });
+
+  it('are blamed on the innermost setting that they came from; an interruption on none', async () => {
+    const blamed = async (error: Error) => {
+      const fail = () => Promise.reject(error);
+      await forSetting(['data'], () => forSetting(['data', 'train'], fail)).catch(() => {});
+      return error instanceof LzeroError ? error.setting : undefined;
+    };
+    expect(await blamed(new ConfigError('wrong'))).toEqual(['data', 'train']);
+    expect(await blamed(new InterruptedError())).toBeUndefined();
+    expect(await forSetting(['data'], () => 7)).toBe(7);
   });
 
   it('can be caught as one kind or as the base', () => {

@@ -3,12 +3,17 @@
  * where, and a `hint` that says what to do. Knows nothing of how errors are printed.
  */
 
+/** Keys and list positions from the root of a configuration to one of its values: ['data', 'train', 0, 'path']. */
+export type SettingPath = readonly (string | number)[];
+
 /** What every error carries besides its message. */
 export type ErrorDetails = {
   /** What the reader can do about it, as one sentence or one command. */
   readonly hint?: string | undefined;
   /** The error underneath, if there is one. */
   readonly cause?: unknown;
+  /** The setting of a configuration that is to blame, where it is known. */
+  readonly setting?: SettingPath | undefined;
 };
 
 /** Base of all errors thrown on purpose. Anything else that escapes is a bug. */
@@ -17,12 +22,15 @@ export class LzeroError extends Error {
   readonly code: string;
   /** What the reader can do about it. */
   readonly hint: string | undefined;
+  /** The setting of a configuration that is to blame; `forSetting` notes it on the way up. */
+  setting: SettingPath | undefined;
 
   constructor(code: string, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = new.target.name;
     this.code = code;
     this.hint = details.hint;
+    this.setting = details.setting;
   }
 }
 
@@ -153,6 +161,16 @@ export class EngineError extends LzeroError {
 export class InterruptedError extends LzeroError {
   constructor(message = 'interrupted', details?: ErrorDetails) {
     super('INTERRUPTED', message, details);
+  }
+}
+
+/** Does what a setting asks for. What goes wrong is blamed on it, unless on a setting of something within already. */
+export async function forSetting<T>(setting: SettingPath, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof LzeroError && !(error instanceof InterruptedError)) error.setting ??= setting;
+    throw error;
   }
 }
 

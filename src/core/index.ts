@@ -2,7 +2,7 @@
 export type { ErrorMaker } from './bytes.ts';
 export { ByteReader, ByteWriter } from './bytes.ts';
 export { crc32, updateCrc32 } from './crc32.ts';
-export type { ErrorDetails } from './errors.ts';
+export type { ErrorDetails, SettingPath } from './errors.ts';
 export {
   assert,
   CheckpointError,
@@ -10,6 +10,7 @@ export {
   DownloadError,
   EngineError,
   errorCode,
+  forSetting,
   IdfError,
   IndexFormatError,
   IndexStateError,

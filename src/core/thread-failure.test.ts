@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, InterruptedError, LzeroError } from './errors.ts';
+import { ConfigError, forSetting, InputError, InterruptedError, LzeroError } from './errors.ts';
 import { errorFrom, failureOf } from './thread-failure.ts';
 
 /** What a message between threads keeps of a value. */
@@ -17,6 +17,13 @@ describe('errors that cross threads', () => {
     expect(arrived.constructor).toBe(error.constructor);
     expect(arrived).toMatchObject({ code: error.code, message: error.message, hint: error.hint });
     expect(arrived.cause).toMatchObject({ stack: error.stack });
+  });
+
+  it('the setting that is to blame comes along', async () => {
+    const error = await forSetting(['data', 'train', 0, 'path'], () => {
+      throw new InputError('a.jsonl does not exist');
+    }).catch((thrown: unknown) => thrown);
+    expect(errorFrom(across(failureOf(error, 'THREAD'))).setting).toEqual(['data', 'train', 0, 'path']);
   });
 
   it('the errors underneath come along, each once, also where they lead back to the first', () => {

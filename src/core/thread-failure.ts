@@ -15,6 +15,7 @@ import {
   messageOf,
   OutputError,
   ResumeError,
+  type SettingPath,
   ShapeError,
   TokenizerError,
   UsageError,
@@ -26,6 +27,7 @@ export type ThreadFailure = {
   readonly code: string;
   readonly message: string;
   readonly hint?: string | undefined;
+  readonly setting?: SettingPath | undefined;
   /** Where it came from, as text: an error's own fields need not be such that they can cross. */
   readonly stack?: string | undefined;
 };
@@ -33,8 +35,10 @@ export type ThreadFailure = {
 /** For the thread: what it threw. What is no error of ours gets `code`. */
 export function failureOf(error: unknown, code: string): ThreadFailure {
   const stack = stackOf(error);
-  if (error instanceof LzeroError)
-    return { kind: 'failure', code: error.code, message: error.message, hint: error.hint, stack };
+  if (error instanceof LzeroError) {
+    const { code: own, message, hint, setting } = error;
+    return { kind: 'failure', code: own, message, hint, setting, stack };
+  }
   return { kind: 'failure', code, message: messageOf(error), stack };
 }
 
@@ -65,9 +69,9 @@ const KINDS = [
 ] as const;
 
 /** For its caller: an error of the same kind, with the thread's stack as its cause. */
-export function errorFrom({ code, message, hint, stack }: ThreadFailure): LzeroError {
+export function errorFrom({ code, message, hint, setting, stack }: ThreadFailure): LzeroError {
   const cause = stack === undefined ? undefined : Object.assign(new Error(message), { stack });
-  const details = { hint, cause };
+  const details = { hint, cause, setting };
   if (code === new InterruptedError().code) return new InterruptedError(message, details);
   for (const Kind of KINDS) {
     const error = new Kind(message, details);
