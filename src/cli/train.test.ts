@@ -1,9 +1,11 @@
 /** `lzero train` as it is typed: errors with the line of the file, the lines that are shown, what is printed at the end. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommands } from '../../test/cli/fake-host.ts';
+import { rewriteWeights } from '../../test/golden/check/fixtures.ts';
+import { goldenFolder } from '../../test/golden/model/fixtures.ts';
 import { writeTinyTraining } from '../../test/train/tiny-training.ts';
 import { trainCommand } from './train.ts';
 
@@ -20,6 +22,13 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const lzero = (...argv: string[]) => runCommands([trainCommand], ['train', ...argv]);
+
+/** What comes of a configuration after a change. */
+function refused(change: (yaml: string) => string) {
+  const bad = join(folder, 'bad.yaml');
+  writeFileSync(bad, change(text));
+  return lzero(bad, '-o', join(folder, 'bad.run'));
+}
 
 describe('lzero train', () => {
   it('prints the model, shows losses, λ, Doc_Len, the masked share, rate and time left, and evaluations', async () => {
@@ -75,14 +84,68 @@ describe('lzero train', () => {
     [
       'patience that no evaluation can exhaust',
       (yaml: string) => yaml.replace('ramp: 8', 'ramp: 20').replace('every: 8', 'every: 8, patience: 1'),
-      /bad\.yaml:7:\d+: .*no evaluation counts/,
+      /bad\.yaml:7:\d+: .*before step 20 0 count/,
+    ],
+    [
+      'patience of a run that is evaluated at its ends only',
+      (yaml: string) => yaml.replace('every: 8', 'every: 30, patience: 1'),
+      /bad\.yaml:7:\d+: .*before step 20 0 count/,
+    ],
+    [
+      'patience for as many evaluations as there are, of which the first is the best so far',
+      (yaml: string) => yaml.replace('every: 8', 'every: 8, patience: 2'),
+      /bad\.yaml:7:\d+: .*before step 20 2 count/,
+    ],
+    [
+      'a ramp where λ does not grow',
+      (yaml: string) => yaml.replace('ramp: 8', 'ramp: 8, rampShape: none'),
+      /bad\.yaml:5:\d+: .*write 0, or leave it out/,
+    ],
+    [
+      'a cache of layers that are not frozen',
+      (yaml: string) => yaml.replace('dropout: 0.1', 'dropout: 0.1, frozenCacheBytes: 1000'),
+      /bad\.yaml:8:\d+: .*no layers are frozen/,
     ],
   ])('%s is named with its line, before anything is done', async (_, change, message) => {
-    const bad = join(folder, 'bad.yaml');
-    writeFileSync(bad, change(text));
-    const { exitCode, stderr } = await lzero(bad, '-o', join(folder, 'bad.run'));
+    const { exitCode, stderr } = await refused(change);
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(message);
+  });
+
+  it.each([
+    [
+      'a base model that is not there',
+      (yaml: string) => yaml.replace(/base: [^,]+/, 'base: ./nowhere'),
+      /bad\.yaml:1:16: `model\.base`: .*nowhere/,
+    ],
+    [
+      'training data that are not there',
+      (yaml: string) => yaml.replace('lists.jsonl', 'nowhere.jsonl'),
+      /bad\.yaml:2:16: `data\.train`: .*nowhere\.jsonl does not exist/,
+    ],
+    [
+      'a split of a file',
+      (yaml: string) => yaml.replace('docsPerQuery', 'split: dev, docsPerQuery'),
+      /bad\.yaml:2:\d+: `data\.split`: .*\nhint: leave split out/,
+    ],
+    [
+      'more documents a query than a list has',
+      (yaml: string) => yaml.replace('docsPerQuery: 2', 'docsPerQuery: 9'),
+      /bad\.yaml:2:16: `data\.train`: .*lists\.jsonl:1: 4 documents, but docsPerQuery: 9 needs 9/,
+    ],
+    [
+      'query weights that are not there',
+      (yaml: string) => yaml.replace('source: corpus', 'source: nowhere.json'),
+      /bad\.yaml:4:16: `idf\.source`: nowhere\.json/,
+    ],
+    [
+      'a development collection that is not there',
+      (yaml: string) => yaml.replace(/collection: [^,]+/, 'collection: nowhere'),
+      /bad\.yaml:7:25: `evaluate\.collection`: nowhere/,
+    ],
+  ])('%s: the line is named that says so, before a run begins', async (_, change, message) => {
+    expect((await refused(change)).stderr).toMatch(message);
+    expect(existsSync(join(folder, 'bad.run', 'run.json'))).toBe(false);
   });
 
   it('--dry-run prints the configuration with all defaults', async () => {
@@ -94,15 +157,23 @@ describe('lzero train', () => {
   });
 
   it.each([
-    'data.train=nowhere.jsonl',
-    'data.docsPerQuery=9',
-    'evaluate.collection=nowhere',
-    'evaluate.split=nowhere',
-    'idf.source=nowhere.json',
-  ])('--dry-run finds %s', async (set) => {
+    ['data.train=nowhere.jsonl', '--set data.train=nowhere.jsonl: `data.train`: nowhere.jsonl does not exist'],
+    ['data.docsPerQuery=9', 'tiny.yaml:2:16: `data.train`: '],
+    ['evaluate.collection=nowhere', '--set evaluate.collection=nowhere: `evaluate.collection`: nowhere'],
+    ['evaluate.split=nowhere', 'tiny.yaml:7:25: `evaluate.collection`: '],
+    ['idf.source=nowhere.json', '--set idf.source=nowhere.json: `idf.source`: nowhere.json'],
+  ])('--dry-run finds %s, and names it', async (set, message) => {
     const { exitCode, stdout, stderr } = await lzero(config, '--dry-run', '--set', set);
     expect([exitCode === 0, stdout]).toEqual([false, '']);
-    expect(stderr).toMatch(/nowhere|docsPerQuery: 9/);
+    expect(stderr).toContain(message);
+  });
+
+  it('--dry-run finds a base model without a head', async () => {
+    const base = join(folder, 'headless');
+    cpSync(goldenFolder('untied'), base, { recursive: true });
+    await rewriteWeights(base, (name) => !name.startsWith('cls.'));
+    const { stderr } = await lzero(config, '--dry-run', '--set', `model.base=${base}`);
+    expect(stderr).toMatch(/error\[CHECKPOINT\]: --set model\.base=.*: `model\.base`: .*head/);
   });
 
   it('says what is missing, and that a ramp is longer than the run', async () => {

@@ -2,13 +2,14 @@
 import { availableParallelism } from 'node:os';
 import { basename, extname } from 'node:path';
 import { Command } from 'commander';
-import { describeSettings, loadConfig, renderSettings } from '../config/index.ts';
+import { ConfigSource, describeSettings, renderSettings } from '../config/index.ts';
 import { UsageError } from '../core/index.ts';
 import { ENGINE_VERSION } from '../graph/index.ts';
 import {
   checkInputs,
   readBase,
   type TrainConfig,
+  type TrainOptions,
   type TrainOutcome,
   train,
   trainConfigFor,
@@ -53,16 +54,31 @@ function collect(value: string, before: readonly string[]): string[] {
 async function runTrain(context: CliContext, file: string | undefined, options: TrainCommandOptions): Promise<void> {
   if (options.settings) return await context.stdout.writeLine(renderSettings(describeSettings(trainConfigSchema)));
   if (file === undefined) throw new UsageError('name a configuration', { hint: 'see lzero train --help' });
-  const { output = `${basename(file, extname(file))}.run`, set, resume, dryRun = false } = options;
-  const config = await readConfig(file, set);
-  if (dryRun) return await checkOnly(context, config);
+  const { output = `${basename(file, extname(file))}.run`, set, resume = false, dryRun = false } = options;
+  const source = await ConfigSource.read(file, { set });
+  try {
+    const config = await checkConfig(source);
+    await (dryRun ? checkOnly(context, config) : runConfig(context, config, { folder: output, resume }));
+  } catch (error) {
+    throw source.locate(error);
+  }
+}
+
+/** Checked twice: by itself, and against the sizes of its base model; each problem with its line. */
+async function checkConfig(source: ConfigSource): Promise<TrainConfig> {
+  const { facts } = await readBase(source.check(trainConfigSchema));
+  return source.check(trainConfigFor(facts));
+}
+
+type Run = Pick<TrainOptions, 'folder' | 'resume'>;
+
+async function runConfig(context: CliContext, config: TrainConfig, run: Run): Promise<void> {
   const view = new TrainingView(context);
   const sayWhat = (): void => context.logger.info('finishing the step, then saving it; Ctrl-C again quits at once');
   context.signal.addEventListener('abort', sayWhat, { once: true });
   try {
     const outcome = await train(config, {
-      folder: output,
-      resume,
+      ...run,
       provenance: provenance(),
       signal: context.signal,
       onEvent: (event) => view.show(event),
@@ -83,13 +99,6 @@ async function checkOnly(context: CliContext, config: TrainConfig): Promise<void
     view.close();
   }
   await context.stdout.write(`${JSON.stringify(config, undefined, 2)}\n`);
-}
-
-/** Checked twice: by itself, and against the sizes of its base model; each problem with its line. */
-async function readConfig(file: string, set: readonly string[]): Promise<TrainConfig> {
-  const config = await loadConfig(file, trainConfigSchema, { set });
-  const { facts } = await readBase(config);
-  return await loadConfig(file, trainConfigFor(facts), { set });
 }
 
 function provenance(): Readonly<Record<string, string>> {

@@ -34,7 +34,7 @@ const sourceSchema = z.strictObject({
   path: z.string().min(1).describe('a file, or a collection in BEIR layout'),
   format: z.enum(FORMATS).describe('how its lines are read'),
   weight: z.number().positive().default(1).describe('how often a query of this source comes, against the others'),
-  split: z.string().min(1).default('train').describe('judgements of a collection'),
+  split: z.string().min(1).optional().describe('judgements of a collection; train if not given'),
   collection: collectionSchema.optional(),
   mendEncoding: z
     .boolean()
@@ -88,11 +88,13 @@ const rankTermSchema = z
       context.addIssue({ code: 'custom', path: ['temperature'], message: 'margin-mse has none' });
   });
 
+const DEFAULT_RAMP = 10_000;
+
 const sparsitySchema = z
   .strictObject({
     regulariser: z.enum(['flops', 'l1']).default('flops').describe('what makes documents sparse'),
     lambda: z.number().min(0).describe('λ_d, weight of the regulariser'),
-    ramp: z.int().min(0).default(10_000).describe('T_λ, steps in which λ grows to its full value'),
+    ramp: z.int().min(0).default(DEFAULT_RAMP).describe('T_λ, steps in which λ grows to its full value'),
     rampShape: z.enum(['quadratic', 'linear', 'none']).default('quadratic').describe('how λ grows'),
     threshold: z
       .int()
@@ -109,7 +111,13 @@ const sparsitySchema = z
       .default('same')
       .describe('activation that the regulariser sees'),
   })
-  .superRefine(({ regulariser, threshold, grouping }, context) => {
+  .superRefine(({ regulariser, threshold, grouping, ramp, rampShape }, context) => {
+    if (rampShape === 'none' && ramp !== 0 && ramp !== DEFAULT_RAMP)
+      context.addIssue({
+        code: 'custom',
+        path: ['ramp'],
+        message: `λ does not grow with rampShape: none: write 0, or leave it out`,
+      });
     if (regulariser === 'flops') return;
     const message = `${regulariser} has none: use flops`;
     if (threshold !== null) context.addIssue({ code: 'custom', path: ['threshold'], message });
@@ -120,6 +128,15 @@ const sparsitySchema = z
 export function rampSteps({ lambda, ramp, rampShape }: SparsityConfig): number {
   return lambda === 0 || rampShape === 'none' ? 0 : ramp;
 }
+
+/** Evaluations that can end a run early: those before its last step at which λ has its full value. */
+function numCounting({ evaluate: { every }, sparsity, optim: { steps } }: EarlyEnd): number {
+  const first = Math.max(1, Math.ceil(rampSteps(sparsity) / every));
+  return Math.max(0, Math.floor((steps - 1) / every) - first + 1);
+}
+
+/** What decides whether a run can end early. */
+type EarlyEnd = Pick<TrainConfig, 'sparsity' | 'optim'> & { readonly evaluate: NonNullable<TrainConfig['evaluate']> };
 
 /** λ of the last of so many steps. */
 export function lambdaReached({ sparsity: { lambda, ramp, rampShape } }: TrainConfig, steps: number): number {
@@ -190,30 +207,41 @@ const evaluateSchema = z.strictObject({
     .describe('which model is the finished one; until λ has its full value, none counts as best'),
 });
 
-const engineSchema = z.strictObject({
-  device: z.enum(['cpu', 'webgpu', 'cuda', 'dml', 'coreml']).default('cpu').describe('only cpu is tested'),
-  threads: count.nullable().default(null).describe('null for as many as the machine has'),
-  activations: z
-    .enum(['recompute', 'save'])
-    .default('recompute')
-    .describe('what backward does about forward’s results'),
-  microBatchTokens: count.default(2048).describe('tokens that run through the network together: bounds the memory'),
-  dropout: z.number().min(0).lt(1).default(0).describe('share of elements that dropout sets to 0'),
-  freezeLayers: z
-    .int()
-    .min(0)
-    .default(0)
-    .describe('layers from the first on that stay as they are, and the embeddings'),
-  freezeEmbeddings: z
-    .boolean()
-    .default(false)
-    .describe('embeddings, and a decoder tied to them, stay as they are; freezeLayers above 0 implies it'),
-  frozenCacheBytes: z
-    .int()
-    .min(0)
-    .default(20e9)
-    .describe('disk that the outputs of frozen layers may take: tokens × hidden size × 4 for each document'),
-});
+const DEFAULT_CACHE_BYTES = 20e9;
+
+const engineSchema = z
+  .strictObject({
+    device: z.enum(['cpu', 'webgpu', 'cuda', 'dml', 'coreml']).default('cpu').describe('only cpu is tested'),
+    threads: count.nullable().default(null).describe('null for as many as the machine has'),
+    activations: z
+      .enum(['recompute', 'save'])
+      .default('recompute')
+      .describe('what backward does about forward’s results'),
+    microBatchTokens: count.default(2048).describe('tokens that run through the network together: bounds the memory'),
+    dropout: z.number().min(0).lt(1).default(0).describe('share of elements that dropout sets to 0'),
+    freezeLayers: z
+      .int()
+      .min(0)
+      .default(0)
+      .describe('layers from the first on that stay as they are, and the embeddings'),
+    freezeEmbeddings: z
+      .boolean()
+      .default(false)
+      .describe('embeddings, and a decoder tied to them, stay as they are; freezeLayers above 0 implies it'),
+    frozenCacheBytes: z
+      .int()
+      .min(0)
+      .default(DEFAULT_CACHE_BYTES)
+      .describe('disk that the outputs of frozen layers may take: tokens × hidden size × 4 for each document'),
+  })
+  .superRefine(({ freezeLayers, frozenCacheBytes }, context) => {
+    if (freezeLayers === 0 && frozenCacheBytes !== 0 && frozenCacheBytes !== DEFAULT_CACHE_BYTES)
+      context.addIssue({
+        code: 'custom',
+        path: ['frozenCacheBytes'],
+        message: 'no layers are frozen (freezeLayers): write 0, or leave it out',
+      });
+  });
 
 const outputSchema = z.strictObject({
   logEvery: count.default(10).describe('steps between lines of metrics.jsonl'),
@@ -243,11 +271,11 @@ export const trainConfigSchema = z
       problem(['sparsity', 'flopsOn'], `${sparsity.flopsOn} is the model's own activation: write same`);
     const losses = Array.isArray(rank) ? rank : [rank];
     const isSingle = data.docsPerQuery === 1;
-    const numRampSteps = rampSteps(sparsity);
-    if (evaluate?.patience != null && numRampSteps >= optim.steps)
+    const numCounted = evaluate ? numCounting({ evaluate, sparsity, optim }) : 0;
+    if (evaluate?.patience != null && evaluate.patience >= numCounted)
       problem(
         ['evaluate', 'patience'],
-        `no evaluation counts before λ has its full value, after ${numRampSteps} of ${optim.steps} steps`,
+        `the run never has ${evaluate.patience} evaluations without a better one: before step ${optim.steps} ${numCounted} count (every ${evaluate.every} steps, once λ has its full value at ${rampSteps(sparsity)})`,
       );
     for (const { loss, inBatchNegatives, otherPositives } of losses) {
       if (isSingle && inBatchNegatives && !otherPositives)

@@ -115,6 +115,7 @@ describe('a training run', () => {
       const set = [
         'sparsity.lambda=1000',
         'sparsity.rampShape=none',
+        'sparsity.ramp=0',
         'sparsity.threshold=null',
         'optim.learningRate=0.5',
       ];
@@ -134,7 +135,7 @@ describe('a training run', () => {
   it(
     'goes on after a collapse where told to, with one warning',
     async () => {
-      const set = ['sparsity.lambda=1000', 'sparsity.rampShape=none', 'sparsity.threshold=null'];
+      const set = ['sparsity.lambda=1000', 'sparsity.ramp=0', 'sparsity.threshold=null'];
       const told = ['optim.learningRate=0.5', 'output.onCollapse=continue', 'evaluate.every=100'];
       const warnings: string[] = [];
       const onEvent = (event: TrainEvent) =>

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { fc, test } from '@fast-check/vitest';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ConfigError, InputError, InterruptedError, silentLogger } from '../../core/index.ts';
+import { ConfigError, InputError, InterruptedError, LzeroError, silentLogger } from '../../core/index.ts';
 import { type TrainConfig, trainConfigSchema } from '../config.ts';
 import type { TrainingBatch } from './training-batch.ts';
 import { TrainingData, type TrainingDataOptions } from './training-data.ts';
@@ -49,6 +49,19 @@ const list = (query: string, n: number): object => ({
 const triple = (query: string): object => ({ query, positive: `${query}+`, negative: `${query}-` });
 const triples = (count: number, prefix = 'q'): object[] =>
   Array.from({ length: count }, (_, i) => triple(`${prefix}${i}`));
+
+/** Three sources of files. */
+const files = [
+  file(triples(7, 'a')),
+  file([list('b', 5), list('c', 2), '', list('d', 9)]),
+  file(triples(3, 'e'), '.jsonl.gz'),
+];
+const sources: DataConfig['train'] = files.map((path, i) => ({
+  path,
+  format: i === 1 ? 'scored' : 'triples',
+  weight: i + 0.5,
+  mendEncoding: false,
+}));
 
 /** A BEIR folder: query 1 is answered by a, 2 by b and c; c has grade 2, and query 1 has nothing from c. */
 function beir(): string {
@@ -154,19 +167,6 @@ describe('the order of samples', () => {
     expect(orders[0]).not.toEqual(orders[1]);
   });
 
-  const files = [
-    file(triples(7, 'a')),
-    file([list('b', 5), list('c', 2), '', list('d', 9)]),
-    file(triples(3, 'e'), '.jsonl.gz'),
-  ];
-  const sources: DataConfig['train'] = files.map((path, i) => ({
-    path,
-    format: i === 1 ? 'scored' : 'triples',
-    weight: i + 0.5,
-    split: 'train',
-    mendEncoding: false,
-  }));
-
   test.prop([fc.nat({ max: 40 }), fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 12 }), fc.integer()], {
     numRuns: 40,
   })(
@@ -270,9 +270,51 @@ describe('data that cannot be trained on', () => {
     await expect(open({ train: root, format: 'triples' })).rejects.toThrow('is a folder, triples are read from a file');
     const pairs = { train: beir(), format: 'pairs', docsPerQuery: 1 } as const;
     await expect(open({ ...pairs, split: 'dev' })).rejects.toThrow('no judgements for split dev');
-    await expect(open({ ...pairs, collection: beir() })).rejects.toThrow('has its own texts');
+    await expect(open({ ...pairs, collection: beir() })).rejects.toThrow('has its own texts, so collection has no');
     await expect(open({ train: file([], '.tsv'), format: 'scored' })).rejects.toThrow('are read from .jsonl files');
     await expect(open({ train: file([], '.parquet'), format: 'triples' })).rejects.toThrow('.jsonl and .tsv files');
+  });
+
+  it('settings of collections beside a file that has its own texts', async () => {
+    const train = file(triples(1));
+    const settings = [{ split: 'train' }, { mendEncoding: true }];
+    for (const [i, setting] of settings.entries()) {
+      const key = Object.keys(setting)[0];
+      const single = open({ train, format: 'triples', ...setting });
+      await expect(single).rejects.toBeInstanceOf(ConfigError);
+      await expect(single).rejects.toMatchObject({
+        message: expect.stringContaining(`${key} has no meaning`),
+        hint: `leave ${key} out`,
+        setting: ['data', key],
+      });
+      const listed = [{ ...sources[0] }, { ...sources[0], path: train, ...settings[i] }];
+      await expect(open({ train: listed })).rejects.toMatchObject({ setting: ['data', 'train', 1, key] });
+    }
+    const ids = { train: file([{ query: '1', docs: ['a', 'b'] }]), format: 'scored', collection: beir() } as const;
+    await expect(open({ ...ids, mendEncoding: true })).resolves.toBeInstanceOf(TrainingData);
+  });
+
+  it('is blamed on the setting that names it', async () => {
+    const blamed = (settings: Partial<DataConfig>) =>
+      open(settings).then(
+        () => undefined,
+        (error: unknown) => (error instanceof LzeroError ? error.setting : error),
+      );
+    const scored = { train: file([{ query: '1', docs: ['a', 'z'] }]), format: 'scored' } as const;
+    const pairs = { train: beir(), format: 'pairs', docsPerQuery: 1 } as const;
+    expect(await blamed({ train: 'nowhere.jsonl', format: 'scored' })).toEqual(['data', 'train']);
+    expect(await blamed({ ...scored, docsPerQuery: 3 })).toEqual(['data', 'train']);
+    expect(await blamed({ ...scored, collection: 'nowhere' })).toEqual(['data', 'collection']);
+    expect(await blamed({ ...scored, collection: { documents: file(['{']), queries: file([]) } })).toEqual([
+      'data',
+      'collection',
+    ]);
+    expect(await blamed({ ...pairs, split: 'dev' })).toEqual(['data', 'split']);
+    expect(await blamed({ ...pairs, collection: beir() })).toEqual(['data', 'collection']);
+    expect(await blamed({ train: [sources[0], { ...sources[0], path: 'nowhere.jsonl' }] })).toEqual([
+      ...['data', 'train'],
+      ...[1, 'path'],
+    ]);
   });
 
   it('stops when it is told to', async () => {

@@ -6,6 +6,7 @@
  */
 import {
   assert,
+  forSetting,
   InterruptedError,
   type Logger,
   type Progress,
@@ -139,13 +140,15 @@ type Opening = SampleShape & {
 };
 
 async function openSource(files: SourceFiles, { options, known, ...wanted }: Opening): Promise<OpenSource> {
-  const { path, file, weight, texts, mendEncoding } = files;
+  const { path, file, weight, texts, mendEncoding, textsFrom, settingOf } = files;
   const { signal, progress = silentProgress } = options;
   const key = JSON.stringify([texts, mendEncoding]);
-  const itsTexts = known.get(key) ?? (await textsOf(files, progress, signal));
+  const itsTexts = known.get(key) ?? (await forSetting(settingOf(textsFrom), () => textsOf(files, progress, signal)));
   known.set(key, itsTexts);
   const parse = files.parser(itsTexts);
-  const { counts, numBad } = await countSamples(file, { ...wanted, parse, progress, signal });
+  const { counts, numBad } = await forSetting(settingOf('path'), () =>
+    countSamples(file, { ...wanted, parse, progress, signal }),
+  );
   const { numExamples, numSamples } = counts;
   return { file, parse, weight, counts, report: { path, numExamples, numSamples, numBad } };
 }

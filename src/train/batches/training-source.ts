@@ -4,7 +4,7 @@
  */
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { ConfigError, InputError } from '../../core/index.ts';
+import { ConfigError, forSetting, InputError, type SettingPath } from '../../core/index.ts';
 import {
   type ExampleParser,
   filesOfTexts,
@@ -24,26 +24,37 @@ import type { TrainConfig, TrainingFormat } from '../config.ts';
 /** A source as the configuration has it. */
 export type SourceConfig = Exclude<TrainConfig['data']['train'], string>[number];
 
+/** Where the configuration has what a source is told by a key. */
+type SettingOf = (key: keyof SourceConfig) => SettingPath;
+
+/** A source, and where to look when something is wrong with it. */
+export type ConfiguredSource = SourceConfig & { readonly settingOf: SettingOf };
+
 /** The files of a source. */
 export type SourceFiles = {
   /** As the configuration names it. */
   readonly path: string;
+  readonly settingOf: SettingOf;
   /** Whose lines are examples. */
   readonly file: string;
   readonly parser: ExampleParser;
   /** Where the texts are, if lines hold ids. */
   readonly texts: TextFiles | undefined;
+  /** The key that names them. */
+  readonly textsFrom: 'path' | 'collection';
   readonly mendEncoding: boolean;
   /** How often a sample of this source comes, against the others. */
   readonly weight: number;
 };
 
 /** The sources of a configuration, one or several. */
-export function sourcesOf(data: TrainConfig['data']): readonly SourceConfig[] {
-  const { train, format, split = 'train', collection, mendEncoding = false } = data;
-  if (typeof train !== 'string') return train;
+export function sourcesOf(data: TrainConfig['data']): readonly ConfiguredSource[] {
+  const { train, format, split, collection, mendEncoding = false } = data;
+  if (typeof train !== 'string')
+    return train.map((source, i) => ({ ...source, settingOf: (key) => ['data', 'train', i, key] }));
   if (format === undefined) throw new ConfigError('data.format is missing', { hint: 'write scored, triples or pairs' });
-  return [{ path: train, format, split, collection, mendEncoding, weight: 1 }];
+  const settingOf: SettingOf = (key) => ['data', key === 'path' ? 'train' : key];
+  return [{ path: train, format, split, collection, mendEncoding, weight: 1, settingOf }];
 }
 
 /** Refuses formats that cannot give samples of this size. */
@@ -63,35 +74,53 @@ export function checkFormat({ path, format }: SourceConfig, docsPerQuery: number
  *
  * @param folder where relative paths begin; without it, where the process is
  */
-export async function findSource(source: SourceConfig, folder: string | undefined): Promise<SourceFiles> {
+export async function findSource(source: ConfiguredSource, folder: string | undefined): Promise<SourceFiles> {
   const place = (path: string): string => (folder === undefined ? path : resolve(folder, path));
-  const { path, weight, mendEncoding } = source;
-  const shared = { path, weight, mendEncoding };
-  if (path === STDIN)
-    throw new ConfigError('training data cannot come from standard input', {
-      hint: 'it is read many times: name a file',
-    });
-  if (await isFolder(place(path))) return { ...shared, ...(await findCollection(source, place(path))) };
-  const { file, format: lines } = await findInputFile(place(path), '');
-  return { ...shared, file, parser: parserOf(source.format, lines, file), texts: textFiles(source.collection, place) };
+  const { path, weight, mendEncoding, settingOf } = source;
+  return await forSetting(settingOf('path'), async () => {
+    if (path === STDIN)
+      throw new ConfigError('training data cannot come from standard input', {
+        hint: 'it is read many times: name a file',
+      });
+    const found = (await isFolder(place(path)))
+      ? await findCollection(source, place(path))
+      : await findFile(source, place);
+    return { path, weight, mendEncoding, settingOf, ...found };
+  });
 }
 
-type FoundFiles = Pick<SourceFiles, 'file' | 'parser' | 'texts'>;
+type FoundFiles = Pick<SourceFiles, 'file' | 'parser' | 'texts' | 'textsFrom'>;
 
-async function findCollection({ path, format, collection, split }: SourceConfig, folder: string): Promise<FoundFiles> {
+async function findFile(source: ConfiguredSource, place: (path: string) => string): Promise<FoundFiles> {
+  const { path, collection, split, mendEncoding } = source;
+  if (split !== undefined)
+    throw hasNoUse(source, 'split', `${path} is a file: a split is of a collection's judgements`);
+  if (mendEncoding && collection === undefined)
+    throw hasNoUse(source, 'mendEncoding', `${path} has its texts in its lines: only those of a collection are mended`);
+  const { file, format: lines } = await findInputFile(place(path), '');
+  const parser = parserOf(source.format, lines, file);
+  return { file, parser, texts: textFiles(collection, place), textsFrom: 'collection' };
+}
+
+async function findCollection(source: ConfiguredSource, folder: string): Promise<FoundFiles> {
+  const { path, format, collection, split = 'train', settingOf } = source;
   if (format !== 'pairs')
     throw new InputError(`${path} is a folder, ${format} are read from a file`, {
       hint: 'name a .jsonl file; a collection in BEIR layout gives pairs',
     });
-  if (collection !== undefined)
-    throw new ConfigError(`${path} has its own texts: collection has no meaning`, { hint: 'leave collection out' });
-  const texts = { documents: folder, queries: folder };
-  return { file: await judgements(folder, split), parser: parseJudged, texts };
+  if (collection !== undefined) throw hasNoUse(source, 'collection', `${path} has its own texts`);
+  const file = await forSetting(settingOf('split'), () => judgements(folder, split));
+  return { file, parser: parseJudged, texts: { documents: folder, queries: folder }, textsFrom: 'path' };
+}
+
+/** Whoever writes a setting expects something of it: one that would do nothing is an error. */
+function hasNoUse({ settingOf }: ConfiguredSource, key: keyof SourceConfig, why: string): ConfigError {
+  return new ConfigError(`${why}, so ${key} has no meaning`, { hint: `leave ${key} out`, setting: settingOf(key) });
 }
 
 /** All files that decide what a source gives. */
-export async function filesOf({ file, texts }: SourceFiles): Promise<string[]> {
-  return [file, ...(texts ? await filesOfTexts(texts) : [])];
+export async function filesOf({ file, texts, textsFrom, settingOf }: SourceFiles): Promise<string[]> {
+  return [file, ...(texts ? await forSetting(settingOf(textsFrom), () => filesOfTexts(texts)) : [])];
 }
 
 /** False for what cannot be looked at, too: the reader of files says why. */

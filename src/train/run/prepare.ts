@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { ConfigError, type Logger, type Progress } from '../../core/index.ts';
+import { ConfigError, forSetting, type Logger, type Progress } from '../../core/index.ts';
 import type { ModelFolder } from '../../model/index.ts';
 import { Checkpoint, missingHead, readIdf, readModelFolder, resolveModel } from '../../model/index.ts';
 import { IdfCounter } from '../../text/index.ts';
@@ -32,7 +32,13 @@ export type Prepared = {
 };
 
 /** The base model's folder and what a configuration must fit. A model without a network of ours cannot be trained. */
-export async function readBase({ model: { base }, idf }: Pick<TrainConfig, 'model' | 'idf'>): Promise<BaseModel> {
+export async function readBase(config: Pick<TrainConfig, 'model' | 'idf'>): Promise<BaseModel> {
+  return await forSetting(BASE, () => findBase(config));
+}
+
+const BASE = ['model', 'base'];
+
+async function findBase({ model: { base }, idf }: Pick<TrainConfig, 'model' | 'idf'>): Promise<BaseModel> {
   const { folder: path, name } = await resolveModel(base);
   const folder = await readModelFolder(path, {}, name).catch((error: unknown) => {
     if (idf.source === 'model' || !(error instanceof ConfigError)) throw error;
@@ -51,31 +57,40 @@ export type BaseModel = { readonly folder: ModelFolder; readonly facts: ModelFac
 
 /** Checks everything that a run reads but the weights, every line of the data included. */
 export async function checkInputs(config: TrainConfig, options: PrepareOptions): Promise<void> {
-  await openInputs(config, options);
+  const { checkpoint } = await openInputs(config, options);
+  await checkpoint.close();
 }
 
-type Inputs = Pick<Prepared, 'base' | 'data' | 'evaluator'> & {
+/** All but the network. The checkpoint is to be closed. */
+type Inputs = Pick<Prepared, 'base' | 'checkpoint' | 'data' | 'evaluator'> & {
   /** Weights of query terms; undefined where they are to be counted in the data. */
   readonly givenIdf: Float32Array | undefined;
 };
 
 async function openInputs(config: TrainConfig, options: PrepareOptions): Promise<Inputs> {
-  const base = await readBase(config);
-  checkedBy(trainConfigFor(base.facts), config); // the command line has, with the lines of the file; others have not
-  checkTokenizer(base, config.model.base);
-  const data = await openData(config, options);
-  const evaluator = config.evaluate && (await Evaluator.open(config.evaluate, { signal: options.signal }));
-  return { base: base.folder, data, evaluator, givenIdf: await givenWeights(config, base.folder) };
+  const { folder: base, facts } = await readBase(config);
+  checkedBy(trainConfigFor(facts), config); // the command line has, with the lines of the file; others have not
+  await forSetting(BASE, () => checkTokenizer({ folder: base, facts }, config.model.base));
+  const checkpoint = await openCheckpoint(base, config);
+  try {
+    const givenIdf = await forSetting(['idf', 'source'], () => givenWeights(config, base));
+    const evaluator = await openEvaluator(config, options);
+    return { base, checkpoint, evaluator, givenIdf, data: await openData(config, options) }; // what takes longest is last
+  } catch (error) {
+    await checkpoint.close();
+    throw error;
+  }
+}
+
+async function openEvaluator({ evaluate }: TrainConfig, { signal }: PrepareOptions): Promise<Evaluator | undefined> {
+  return evaluate && (await forSetting(['evaluate', 'collection'], () => Evaluator.open(evaluate, { signal })));
 }
 
 /** Opens everything. */
 export async function prepare(config: TrainConfig, frozenCache: string, options: PrepareOptions): Promise<Prepared> {
   const { listener } = options;
-  const { base, data, evaluator, givenIdf } = await openInputs(config, options);
-  const checkpoint = await Checkpoint.open(base.encoderFolder);
+  const { base, checkpoint, data, evaluator, givenIdf } = await openInputs(config, options);
   try {
-    if (checkpoint.head === 'none')
-      throw missingHead(config.model.base, `lzero model import ${config.model.base} -o MODEL`);
     const idf = givenIdf ?? (await countedWeights(base, { data, listener }));
     const { tokenizer } = base;
     const logger = loggerOf(listener);
@@ -94,6 +109,18 @@ export async function prepare(config: TrainConfig, frozenCache: string, options:
     await checkpoint.close();
     throw error;
   }
+}
+
+async function openCheckpoint(
+  { encoderFolder }: ModelFolder,
+  { model: { base } }: Pick<TrainConfig, 'model'>,
+): Promise<Checkpoint> {
+  return await forSetting(BASE, async () => {
+    const checkpoint = await Checkpoint.open(encoderFolder);
+    if (checkpoint.head !== 'none') return checkpoint;
+    await checkpoint.close();
+    throw missingHead(base, `lzero model import ${base} -o MODEL`);
+  });
 }
 
 /** Rows that only fill the table up to a round size are few: more than this share without a token are another model's. */
