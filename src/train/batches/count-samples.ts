@@ -4,6 +4,7 @@
 import { InputError, InterruptedError, type Logger, type Progress } from '../../core/index.ts';
 import { BadLine, isBlank, type Line, type ParseExample, readBytes, readLines } from '../../data/index.ts';
 import { misfitOf, numSamples, type SampleShape } from './example.ts';
+import type { PairVariety } from './pair-variety.ts';
 import { SampleCounts } from './sample-counts.ts';
 
 /** Bad lines of all sources together, against how many there may be. */
@@ -38,6 +39,7 @@ export class BadLines {
 export type CountOptions = SampleShape & {
   readonly parse: ParseExample;
   readonly bad: BadLines;
+  readonly pairs: PairVariety;
   readonly progress: Progress;
   readonly signal: AbortSignal | undefined;
 };
@@ -71,12 +73,15 @@ export async function countSamples(file: string, options: CountOptions): Promise
   return { counts, numBad };
 }
 
-function samplesOf({ text, number }: Line, { parse, ...shape }: CountOptions): number | BadLine {
+function samplesOf({ text, number }: Line, { parse, pairs, ...shape }: CountOptions): number | BadLine {
   if (text instanceof BadLine) return text;
   if (isBlank(text)) return 0;
   const example = parse(text, number);
   if (example === undefined || example instanceof BadLine) return example ?? 0;
-  return misfitOf(example, shape) ?? numSamples(example, shape.docsPerQuery);
+  const misfit = misfitOf(example, shape);
+  if (misfit !== undefined) return misfit;
+  pairs.add(example);
+  return numSamples(example, shape.docsPerQuery);
 }
 
 function nothingIn(file: string, numBad: number): InputError {

@@ -275,6 +275,32 @@ describe('data that cannot be trained on', () => {
     await expect(open({ train: file([], '.parquet'), format: 'triples' })).rejects.toThrow('.jsonl and .tsv files');
   });
 
+  it.each([
+    ['one pair', [['a', 'x']], 'query'],
+    [
+      'pairs of one query',
+      [
+        ['a', 'x'],
+        ['a', 'y'],
+      ],
+      'query',
+    ],
+    [
+      'pairs of one document',
+      [
+        ['a', 'x'],
+        ['b', 'x'],
+      ],
+      'document',
+    ],
+  ])('%s: in-batch negatives have nothing to compare', async (_, pairs, shared) => {
+    const lines = pairs.map(([query, positive]) => ({ query, positive }));
+    const opening = open({ train: file(lines), format: 'pairs', docsPerQuery: 1 });
+    await expect(opening).rejects.toThrow(`all examples have the same ${shared}`);
+    const more = file([...lines, { query: 'c', positive: 'z' }]);
+    await expect(open({ train: more, format: 'pairs', docsPerQuery: 1 })).resolves.toBeInstanceOf(TrainingData);
+  });
+
   it('settings of collections beside a file that has its own texts', async () => {
     const train = file(triples(1));
     const settings = [{ split: 'train' }, { mendEncoding: true }];

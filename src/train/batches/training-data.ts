@@ -29,6 +29,7 @@ import { matrixFromRows } from '../../losses/index.ts';
 import type { TrainConfig } from '../config.ts';
 import { BadLines, countSamples } from './count-samples.ts';
 import type { Sample, SampleShape } from './example.ts';
+import { PairVariety } from './pair-variety.ts';
 import { type CountedSource, mixedSamples } from './sample-stream.ts';
 import type { TrainingBatch } from './training-batch.ts';
 import { checkFormat, filesOf, findSource, type SourceFiles, sourcesOf } from './training-source.ts';
@@ -82,7 +83,9 @@ export class TrainingData {
     const shape = { docsPerQuery: config.docsPerQuery, wantsScores: options.wantsScores };
     const sources: OpenSource[] = [];
     const known: KnownTexts = new Map();
-    for (const files of found) sources.push(await openSource(files, { ...shape, bad, known, options }));
+    const pairs = new PairVariety();
+    for (const files of found) sources.push(await openSource(files, { ...shape, bad, pairs, known, options }));
+    if (config.docsPerQuery === 1) pairs.require();
     return new TrainingData(config, options, { sources, identity });
   }
 
@@ -135,6 +138,7 @@ type KnownTexts = Map<string, Texts>;
 
 type Opening = SampleShape & {
   readonly bad: BadLines;
+  readonly pairs: PairVariety;
   readonly known: KnownTexts;
   readonly options: TrainingDataOptions;
 };
