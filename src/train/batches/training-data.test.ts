@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -356,18 +356,51 @@ describe('data that cannot be trained on', () => {
   });
 });
 
-describe('identity', () => {
-  it('is equal for equal files and another one after a change of lines or texts', async () => {
-    const collection = beir();
-    const train = file([{ query: '1', docs: ['a', 'b'] }]);
-    const identity = async () => (await open({ train, format: 'scored', collection })).identity;
-    const first = await identity();
-    expect(await identity()).toEqual(first);
-    appendFileSync(join(collection, 'corpus.jsonl'), '\n{"_id":"d","text":"d"}\n');
-    const second = await identity();
-    expect(second).not.toEqual(first);
-    appendFileSync(train, '\n');
-    expect(await identity()).not.toEqual(second);
+describe('files of a run that goes on', () => {
+  /** Three files, of lines and of texts. */
+  const start = () =>
+    ({ train: file([{ query: '1', docs: ['a', 'b'] }]), format: 'scored', collection: beir() }) as const;
+  const corpusOf = ({ collection }: ReturnType<typeof start>): string => join(collection, 'corpus.jsonl');
+  const LATER = new Date('2100-01-01');
+
+  it('are known again, also where they were copied or put back', async () => {
+    const settings = start();
+    const kept = await (await open(settings)).files.describe();
+    expect(await (await open(settings)).files.matches(kept)).toBe(true);
+    for (const path of [settings.train, corpusOf(settings)]) utimesSync(path, LATER, LATER);
+    expect(await (await open(settings)).files.matches(kept)).toBe(true);
+  });
+
+  it('are others after a change of lines or texts, of the same length or not', async () => {
+    const changes: ((settings: ReturnType<typeof start>) => void)[] = [
+      ({ train }) => appendFileSync(train, '\n'),
+      (settings) => appendFileSync(corpusOf(settings), '\n{"_id":"d","text":"d"}\n'),
+      (settings) => writeFileSync(corpusOf(settings), readFileSync(corpusOf(settings), 'utf8').replace('"T"', '"U"')),
+    ];
+    for (const change of changes) {
+      const settings = start();
+      const kept = await (await open(settings)).files.describe();
+      change(settings);
+      utimesSync(corpusOf(settings), LATER, LATER); // whatever the clock's steps
+      expect(await (await open(settings)).files.matches(kept)).toBe(false);
+    }
+  });
+
+  it('of before contents were kept are known by their times', async () => {
+    const settings = start();
+    const { files } = await (await open(settings)).files.describe();
+    const kept = { files: Array.isArray(files) ? files.map(({ sha256: _, ...file }) => file) : [] };
+    expect(await (await open(settings)).files.matches(kept)).toBe(true);
+    utimesSync(settings.train, LATER, LATER);
+    expect(await (await open(settings)).files.matches(kept)).toBe(false);
+    expect(await (await open(settings)).files.matches(undefined)).toBe(false);
+  });
+
+  it('that change between reading and keeping are an error', async () => {
+    const settings = start();
+    const { files } = await open(settings);
+    utimesSync(settings.train, LATER, LATER);
+    await expect(files.describe()).rejects.toThrow('has changed while it was read');
   });
 
   it('a file that loses lines during the run is an error, not an endless wait', async () => {

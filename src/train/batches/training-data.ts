@@ -16,9 +16,7 @@ import {
 import {
   BadLine,
   documentsOf,
-  fileIdentity,
   isBlank,
-  type JobIdentity,
   readBytes,
   readLines,
   readTexts,
@@ -29,6 +27,7 @@ import { matrixFromRows } from '../../losses/index.ts';
 import type { TrainConfig } from '../config.ts';
 import { BadLines, countSamples } from './count-samples.ts';
 import type { Sample, SampleShape } from './example.ts';
+import { KnownFiles } from './known-files.ts';
 import { PairVariety } from './pair-variety.ts';
 import { type CountedSource, mixedSamples } from './sample-stream.ts';
 import type { TrainingBatch } from './training-batch.ts';
@@ -68,17 +67,18 @@ type OpenSource = CountedSource & { readonly report: SourceReport };
 export class TrainingData {
   /** What there is, source by source. */
   readonly sources: readonly SourceReport[];
+  /** What tells this data from what it becomes when somebody changes a file, as of opening. */
+  readonly files: KnownFiles;
   readonly #sources: readonly OpenSource[];
   readonly #config: TrainConfig['data'];
   readonly #options: TrainingDataOptions;
-  readonly #identity: JobIdentity;
 
   /** Reads all data once. What cannot be trained on is an InputError or ConfigError that says where. */
   static async open(config: TrainConfig['data'], options: TrainingDataOptions): Promise<TrainingData> {
     const configs = sourcesOf(config);
     for (const source of configs) checkFormat(source, config.docsPerQuery);
     const found = await Promise.all(configs.map((source) => findSource(source, options.folder)));
-    const identity = await identityOf(found); // before reading: who changes a file now is found out at the next resume
+    const files = await KnownFiles.of((await Promise.all(found.map(filesOf))).flat(), options.signal); // before reading: who changes a file now is found out at the next resume
     const bad = new BadLines(config.maxBadLines, options.logger ?? silentLogger);
     const shape = { docsPerQuery: config.docsPerQuery, wantsScores: options.wantsScores };
     const sources: OpenSource[] = [];
@@ -86,19 +86,19 @@ export class TrainingData {
     const pairs = new PairVariety();
     for (const files of found) sources.push(await openSource(files, { ...shape, bad, pairs, known, options }));
     if (config.docsPerQuery === 1) pairs.require();
-    return new TrainingData(config, options, { sources, identity });
+    return new TrainingData(config, options, { sources, files });
   }
 
   private constructor(
     config: TrainConfig['data'],
     options: TrainingDataOptions,
-    { sources, identity }: { readonly sources: readonly OpenSource[]; readonly identity: JobIdentity },
+    { sources, files }: { readonly sources: readonly OpenSource[]; readonly files: KnownFiles },
   ) {
     this.sources = sources.map(({ report }) => report);
+    this.files = files;
     this.#sources = sources;
     this.#config = config;
     this.#options = options;
-    this.#identity = identity;
   }
 
   /**
@@ -121,11 +121,6 @@ export class TrainingData {
   /** Every document, once for each line that it stands in, in the order of the files. */
   async *documents(): AsyncGenerator<string> {
     for (const source of this.#sources) yield* documentsOfSource(source, this.#options.signal);
-  }
-
-  /** What tells this data from what it becomes when somebody changes a file: names, sizes and times, as of opening. */
-  get identity(): JobIdentity {
-    return this.#identity;
   }
 
   get #shape(): SampleShape {
@@ -166,11 +161,6 @@ async function textsOf(files: SourceFiles, progress: Progress, signal: AbortSign
   } finally {
     progress.stop();
   }
-}
-
-async function identityOf(sources: readonly SourceFiles[]): Promise<JobIdentity> {
-  const files = (await Promise.all(sources.map(filesOf))).flat();
-  return { files: await Promise.all([...new Set(files)].map(fileIdentity)) };
 }
 
 async function* documentsOfSource(source: CountedSource, signal: AbortSignal | undefined): AsyncGenerator<string> {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { tinyConfig } from '../../../test/train/tiny-training.ts';
 import { loadConfig } from '../../config/index.ts';
+import { isJsonObject } from '../../core/index.ts';
 import { trainConfigSchema } from '../config.ts';
 import { RunFolder, requireFolder } from './run-folder.ts';
 
@@ -12,7 +13,12 @@ data: { train: x, format: scored }
 rank: { loss: kl }
 sparsity: { lambda: 0.4 }
 optim: { warmup: 0 }`);
-const facts = { base: 'sha', data: { files: [{ name: 'x', sizeBytes: 3 }] }, idf: 'one', evaluate: undefined };
+/** Data that is known by a name. */
+const dataOf = (name: string) => ({
+  describe: async () => ({ name }),
+  matches: async (kept: unknown) => isJsonObject(kept) && kept.name === name,
+});
+const facts = { base: 'sha', data: dataOf('x'), idf: 'one', evaluate: undefined };
 
 let folder: string;
 beforeEach(() => {
@@ -34,7 +40,7 @@ describe('RunFolder', () => {
     const again = (changes: object, others = facts) =>
       RunFolder.open(folder, { ...config, ...changes }, { ...others, resume: true });
     await expect(again({}, { ...facts, base: 'other' })).rejects.toThrow('another base model');
-    await expect(again({}, { ...facts, data: { files: [] } })).rejects.toThrow('another training data');
+    await expect(again({}, { ...facts, data: dataOf('y') })).rejects.toThrow('another training data');
     await expect(again({}, { ...facts, idf: 'two' })).rejects.toThrow('another table of query weights');
     await expect(again({ evaluate: { collection: 'dev' } })).rejects.toThrow('another evaluation');
     await expect(again({ optim: { ...config.optim, seed: 7 } })).rejects.toThrow('another section "optim"');

@@ -27,8 +27,8 @@ import type { TrainConfig } from '../config.ts';
 export type RunFacts = {
   /** Identity of the base model. */
   readonly base: string;
-  /** Identity of the training data. */
-  readonly data: unknown;
+  /** The training data: what is kept of it, and whether that was kept of the same. */
+  readonly data: { describe(): Promise<JsonObject>; matches(kept: unknown): Promise<boolean> };
   /** Identity of the query weights that it begins with. */
   readonly idf: string;
   /** Identity of the development collection; undefined where there is none. */
@@ -195,17 +195,19 @@ export class RunFolder {
   }
 
   async #begin(config: TrainConfig, about: RunFacts & Required<Pick<RunFolderOptions, 'provenance'>>): Promise<void> {
+    const { provenance, data, ...facts } = about;
+    const kept = { ...facts, data: await data.describe() };
+    const lines = { format: 1, seed: config.optim.seed, ...kept, config, provenance };
     await mkdir(this.#file('checkpoints'), { recursive: true });
-    await writeFileAtomically(this.#file('config.yaml'), stringify(config));
     await writeFileAtomically(this.#file('metrics.jsonl'), '');
-    const { provenance, ...facts } = about;
-    const lines = { format: 1, seed: config.optim.seed, ...facts, config, provenance };
+    await writeFileAtomically(this.#file('config.yaml'), stringify(config));
     await writeFileAtomically(this.#file('run.json'), `${JSON.stringify(lines, undefined, 2)}\n`); // last: it makes the run
   }
 
-  async #checkSame(config: TrainConfig, facts: RunFacts): Promise<void> {
+  async #checkSame(config: TrainConfig, { data, ...facts }: RunFacts): Promise<void> {
     const before = parsedLine(await readFile(this.#file('run.json'), 'utf8')) ?? {};
-    const now: JsonObject = JSON.parse(JSON.stringify({ ...facts, config }));
+    const sameData = (await data.matches(before.data)) ? before.data : undefined;
+    const now: JsonObject = JSON.parse(JSON.stringify({ ...facts, data: sameData, config }));
     const sections = [before.config, now.config].flatMap((of) => (isJsonObject(of) ? Object.keys(of) : []));
     const changed = [...new Set(['base', ...sections])].filter(
       (name) => name !== 'output' && !isDeepStrictEqual(part(before, name), part(now, name)),

@@ -32,7 +32,7 @@ export async function runTraining(
   const prepared = await prepare(config, join(path, FROZEN_CACHE), surroundings);
   try {
     const base = await modelIdentity(prepared.base, 'fp32');
-    const facts = { base, data: prepared.data.identity, ...prepared.facts };
+    const facts = { base, data: prepared.data.files, ...prepared.facts };
     const folder = await RunFolder.open(path, config, { resume, provenance, ...facts });
     try {
       return await new TrainingLoop({ config, prepared, folder, ...surroundings }).run();
