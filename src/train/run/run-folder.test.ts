@@ -6,7 +6,7 @@ import { tinyConfig } from '../../../test/train/tiny-training.ts';
 import { loadConfig } from '../../config/index.ts';
 import { isJsonObject } from '../../core/index.ts';
 import { trainConfigSchema } from '../config.ts';
-import { RunFolder, requireFolder } from './run-folder.ts';
+import { FROZEN_CACHE, RunFolder, requireFolder } from './run-folder.ts';
 
 const config = tinyConfig(`model: { base: x }
 data: { train: x, format: scored }
@@ -113,6 +113,24 @@ describe('RunFolder', () => {
       message: expect.stringMatching(/need 1,000,000,000,000 MB, the disk has [\d,]+ MB left/),
     });
     run.close();
+  });
+
+  it('refuses a folder with files of others, and leaves them alone; what a run left that never began is no hindrance', async () => {
+    writeFileSync(join(folder, 'config.yaml'), 'mine');
+    await expect(RunFolder.open(folder, config, facts)).rejects.toMatchObject({
+      code: 'OUTPUT',
+      message: expect.stringContaining("has files that are no run's: config.yaml"),
+      hint: expect.stringContaining('-o'),
+    });
+    expect(readFileSync(join(folder, 'config.yaml'), 'utf8')).toBe('mine');
+    writeFileSync(join(folder, 'notes.txt'), '');
+    await expect(requireFolder(folder, {})).rejects.toThrow('config.yaml and 1 more');
+    for (const name of ['config.yaml', 'notes.txt']) rmSync(join(folder, name));
+    const run = await RunFolder.open(folder, config, facts);
+    for (const name of [FROZEN_CACHE, `${FROZEN_CACHE}.lock`, 'run.lock.break']) writeFileSync(join(folder, name), '');
+    await run.abandon();
+    run.close();
+    (await RunFolder.open(folder, config, facts)).close();
   });
 
   it('refuses a finished run, one that is not to be gone on with, and a folder without one', async () => {

@@ -118,7 +118,8 @@ export class RunFolder {
 
   /** The run never began: lets another one begin here. */
   async abandon(): Promise<void> {
-    await rm(this.#file('run.json'), { force: true });
+    for (const name of ['run.json', 'config.yaml', 'metrics.jsonl', 'checkpoints'])
+      await rm(this.#file(name), { recursive: true, force: true });
   }
 
   /** Deletes what a kill has left half written: a checkpoint or a model each. All of it is made again. */
@@ -231,6 +232,25 @@ export async function requireFolder(path: string, { resume = false }: Pick<RunFo
     });
   if (!isRun && resume)
     throw new ResumeError(`${path} has no run to go on with`, { hint: 'leave out --resume to begin one' });
+  if (!isRun) await refuseForeign(path);
+}
+
+/**
+ * What a run leaves that was killed, or refused, before it began; locks have more at the end of their names. Nothing else:
+ * a config.yaml may be somebody's own.
+ */
+const LEFT_BEHIND = ['run.lock', FROZEN_CACHE];
+
+/** A run overwrites and deletes by name: it has a folder for itself. */
+async function refuseForeign(path: string): Promise<void> {
+  const [first, ...others] = (await readdir(path))
+    .filter((name) => !LEFT_BEHIND.some((own) => name.startsWith(own)))
+    .sort();
+  if (first === undefined) return;
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  throw new OutputError(`${path} has files that are no run's: ${first}${more}`, {
+    hint: 'name an empty or a new folder with -o',
+  });
 }
 
 /** A section of the configuration, and the fact that goes with it. */
