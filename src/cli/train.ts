@@ -74,7 +74,7 @@ type Run = Pick<TrainOptions, 'folder' | 'resume'>;
 
 async function runConfig(context: CliContext, config: TrainConfig, run: Run): Promise<void> {
   const view = new TrainingView(context);
-  const sayWhat = (): void => context.logger.info('finishing the step, then saving it; Ctrl-C again quits at once');
+  const sayWhat = (): void => context.logger.info('stopping, and saving what is done; Ctrl-C again quits at once');
   context.signal.addEventListener('abort', sayWhat, { once: true });
   try {
     const outcome = await train(config, {

@@ -51,6 +51,26 @@ describe.skipIf(process.platform === 'win32')('a process that ends while the eng
   );
 });
 
+describe.skipIf(process.platform === 'win32')('a process that ends amid a run of training', () => {
+  it.each([
+    ['evaluation', 1],
+    ['step', 1],
+    ['loading', 4], // its moment is short: one try may miss it
+  ])(
+    'while the engine is at a piece of work (%s) waits for that, and ends with the code it asked for',
+    async (moment, numTries) => {
+      for (let i = 0; i < numTries; i++) {
+        const folder = mkdtempSync(join(tmpdir(), 'lzero-train-exit-'));
+        const { child, end } = start(['--import', 'tsx', join(import.meta.dirname, 'train-host.ts'), folder, moment]);
+        child.stdout.resume();
+        expect(await end()).toEqual([7, null, '']);
+        rmSync(folder, { recursive: true });
+      }
+    },
+    TIMEOUT_MS,
+  );
+});
+
 /** Each is a window of its own, and most of the time goes into the network. */
 const LONG_TEXT = 'ocean moon tide bread yeast chain light '.repeat(2 ** 13);
 

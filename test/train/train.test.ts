@@ -191,6 +191,18 @@ describe('a training run', () => {
     TIMEOUT_MS,
   );
 
+  it(
+    'is stopped by what a listener throws amid the steps, and can be gone on with',
+    async () => {
+      const onEvent = ({ kind }: TrainEvent): void => {
+        if (kind === 'step') throw new Error('mine');
+      };
+      await expect(run('thrown-later', [], { onEvent })).rejects.toThrow('mine');
+      expect(await run('thrown-later', [], { resume: true })).toMatchObject({ steps: 20 });
+    },
+    TIMEOUT_MS,
+  );
+
   it('refuses a tokenizer that is much smaller than the network', async () => {
     const base = place('misfit');
     cpSync(goldenFolder('tied'), base, { recursive: true });

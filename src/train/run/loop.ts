@@ -11,14 +11,11 @@ import { BEST_BY, type Evaluation } from './evaluation.ts';
 import type { Metrics, TrainListener, TrainOutcome } from './events.ts';
 import { type Alarm, CollapseError, checkFirstBatch, checkLengths, checkStep, logitStatistics } from './guards.ts';
 import { MetricsMeter, metricsOf } from './metrics-meter.ts';
-import type { Prepared } from './prepare.ts';
+import type { EngineGate, Prepared } from './prepare.ts';
 import { progressOf } from './prepare.ts';
 import type { RunFolder } from './run-folder.ts';
 import { FIRST_STATE, loadState, type RunState, saveState, stateBytes } from './run-state.ts';
 import { writeModel } from './write-model.ts';
-
-/** What surrounds a step: a thread that may be ended only outside of it. */
-export type StepGate = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** What a run is given. */
 export type LoopParts = {
@@ -30,7 +27,7 @@ export type LoopParts = {
   readonly signal: AbortSignal;
   /** Milliseconds, from any beginning. */
   readonly clock: () => number;
-  readonly gate: StepGate;
+  readonly gate: EngineGate;
 };
 
 /** One run. */
@@ -208,14 +205,14 @@ export class TrainingLoop {
   }
 
   async #measure(model: string): Promise<Evaluation> {
-    const { prepared, folder, listener, signal } = this.#parts;
+    const { prepared, folder, listener, signal, gate } = this.#parts;
     const { evaluator, threads } = prepared;
     assert(evaluator !== undefined, 'an evaluation without a collection');
     const progress = progressOf(listener);
     progress.start({ label: 'evaluating', unit: 'documents', total: evaluator.numDocs });
     const onProgress = (numDone: number) => progress.update(numDone);
     try {
-      return await evaluator.evaluate(model, folder.scratch, { threads, signal, onProgress });
+      return await gate(() => evaluator.evaluate(model, folder.scratch, { threads, signal, onProgress }));
     } finally {
       progress.stop();
     }

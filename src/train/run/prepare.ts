@@ -18,6 +18,9 @@ import type { TrainListener } from './events.ts';
 /** Who is told, and who may stop it. */
 export type PrepareOptions = { readonly listener: TrainListener; readonly signal: AbortSignal };
 
+/** Around all work of the engine: the thread may be ended only outside of it. */
+export type EngineGate = <T>(work: () => Promise<T>) => Promise<T>;
+
 /** What a run works with. Close it when done. */
 export type Prepared = {
   readonly base: ModelFolder;
@@ -87,17 +90,21 @@ async function openEvaluator({ evaluate }: TrainConfig, { signal }: PrepareOptio
 }
 
 /** Opens everything. */
-export async function prepare(config: TrainConfig, frozenCache: string, options: PrepareOptions): Promise<Prepared> {
-  const { listener } = options;
+export async function prepare(
+  config: TrainConfig,
+  frozenCache: string,
+  options: PrepareOptions & { readonly gate: EngineGate },
+): Promise<Prepared> {
+  const { listener, gate } = options;
   const { base, checkpoint, data, evaluator, givenIdf } = await openInputs(config, options);
   try {
     const idf = givenIdf ?? (await countedWeights(base, { data, listener }));
     const { tokenizer } = base;
     const logger = loggerOf(listener);
-    const trainer = await Trainer.create(config, { checkpoint, tokenizer, idf, frozenCache, logger });
+    const trainer = await gate(() => Trainer.create(config, { checkpoint, tokenizer, idf, frozenCache, logger }));
     const threads = config.engine.threads ?? availableParallelism();
     const close = async (): Promise<void> => {
-      await trainer.close();
+      await gate(() => trainer.close());
       await checkpoint.close();
     };
     const facts = {

@@ -13,7 +13,7 @@ import type { RunRequest } from './training-run.ts';
 
 /** How to train. */
 export type TrainOptions = Omit<RunRequest, 'config'> & {
-  /** Told what happens. */
+  /** Told what happens. What it throws stops the run as the signal does, and is thrown in the end. */
   readonly onEvent?: TrainListener | undefined;
   /** Stops the run after the step at hand, which is saved; it then fails with `InterruptedError`. */
   readonly signal?: AbortSignal | undefined;
@@ -45,31 +45,37 @@ export async function train(given: TrainConfigInput, options: TrainOptions): Pro
   const worker = new Worker(WORKER, { workerData });
   const stop = (): void => worker.postMessage('stop');
   guardExit(gate);
+  process.prependListener('exit', stop); // before the guard waits: an evaluation ends early only where it is told to
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
   try {
-    return await outcomeOf(worker, onEvent ?? (() => {}));
+    return await outcomeOf(worker, onEvent ?? (() => {}), stop);
   } finally {
     signal?.removeEventListener('abort', stop);
+    process.off('exit', stop);
     unguardExit(gate);
     await worker.terminate();
   }
 }
 
-function outcomeOf(worker: Worker, onEvent: TrainListener): Promise<TrainOutcome> {
+/** What comes of the thread, when it is done. What the listener throws stops the run, and is what comes of it. */
+function outcomeOf(worker: Worker, onEvent: TrainListener, stop: () => void): Promise<TrainOutcome> {
+  let thrown: { readonly error: unknown } | undefined;
   return new Promise((resolve, reject) => {
     worker.on('message', (message: TrainingMessage) => {
       switch (message.kind) {
         case 'event':
+          if (thrown) return;
           try {
             return onEvent(message.event);
           } catch (error) {
-            return reject(error); // the caller's own
+            thrown = { error };
+            return stop();
           }
         case 'done':
-          return resolve(message.outcome);
+          return thrown ? reject(thrown.error) : resolve(message.outcome);
         case 'failure':
-          return reject(errorOf(message));
+          return reject(thrown ? thrown.error : errorOf(message));
         default:
           return assert(false, `the training thread sent ${JSON.stringify(message satisfies never)}`);
       }

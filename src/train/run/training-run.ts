@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { modelIdentity } from '../../model/index.ts';
 import type { TrainConfig } from '../config.ts';
 import type { TrainListener, TrainOutcome } from './events.ts';
-import { type StepGate, TrainingLoop } from './loop.ts';
-import { prepare } from './prepare.ts';
+import { TrainingLoop } from './loop.ts';
+import { type EngineGate, prepare } from './prepare.ts';
 import { FROZEN_CACHE, RunFolder, type RunFolderOptions, requireFolder } from './run-folder.ts';
 
 /** How a run is made. */
@@ -20,7 +20,7 @@ export type RunSurroundings = {
   readonly signal: AbortSignal;
   /** Milliseconds, from any beginning. */
   readonly clock: () => number;
-  readonly gate: StepGate;
+  readonly gate: EngineGate;
 };
 
 /** Runs to the end, or until the signal fires; then the step is finished and saved. */

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert, failureOf, InterruptedError } from '../../core/index.ts';
 import { enter, leave } from '../../graph/index.ts';
-import type { StepGate } from './loop.ts';
+import type { EngineGate } from './prepare.ts';
 import { TRAINING_FAILED, type TrainingMessage, type TrainingThreadData } from './train.ts';
 import { runTraining } from './training-run.ts';
 import { unhurried } from './unhurried.ts';
@@ -14,7 +14,7 @@ async function main(): Promise<void> {
   const send = (message: TrainingMessage): void => port.postMessage(message);
   const controller = new AbortController();
   port.on('message', () => controller.abort(new InterruptedError()));
-  const throughGate: StepGate = async (work) => {
+  const throughGate: EngineGate = async (work) => {
     if (!enter(gate, 'work')) throw new InterruptedError(); // the process is about to end
     try {
       return await work();
