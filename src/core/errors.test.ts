@@ -51,6 +51,7 @@ describe('errors', () => {
 
   it.each([
     ['ENOSPC', 'free some disk space, or choose another folder'],
+    ['EEXIST', 'there is a file of that name: choose another'],
     ['EWHATEVER', undefined],
   ])('a failed write with %s names the file, and the way out where there is one', (code, hint) => {
     const cause = Object.assign(new Error('no'), { code });

@@ -117,6 +117,7 @@ const WRITE_HINTS: Readonly<Record<string, string | undefined>> = {
   EPERM: 'choose a folder you may write to',
   EROFS: 'the file system is read-only: choose another folder',
   ENOENT: 'the folder does not exist: create it first',
+  EEXIST: 'there is a file of that name: choose another',
   ENOTDIR: 'part of the path is a file, not a folder',
   EISDIR: 'the path is a folder: name a file in it',
   EPIPE: 'the program that read the output has ended',

@@ -135,6 +135,8 @@ describe('RunFolder', () => {
 
   it('refuses a finished run, one that is not to be gone on with, and a folder without one', async () => {
     await expect(requireFolder(folder, { resume: true })).rejects.toThrow('has no run to go on with');
+    await expect(requireFolder(join(folder, 'none'), { resume: true })).rejects.toThrow('has no run to go on with');
+    expect(existsSync(join(folder, 'none'))).toBe(false);
     const run = await RunFolder.open(folder, config, facts);
     run.close();
     await expect(requireFolder(folder, {})).rejects.toThrow('not finished');

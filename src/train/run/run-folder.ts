@@ -222,7 +222,6 @@ export class RunFolder {
 
 /** Makes the folder where it is missing. A run that is there must be one to go on with, and only then. */
 export async function requireFolder(path: string, { resume = false }: Pick<RunFolderOptions, 'resume'>): Promise<void> {
-  makeRunFolder(path);
   const isRun = await exists(join(path, 'run.json'));
   if (isRun && (await exists(join(path, 'model'))))
     throw new ResumeError(`${path} is a finished run`, { hint: 'name another folder with -o' });
@@ -232,7 +231,9 @@ export async function requireFolder(path: string, { resume = false }: Pick<RunFo
     });
   if (!isRun && resume)
     throw new ResumeError(`${path} has no run to go on with`, { hint: 'leave out --resume to begin one' });
-  if (!isRun) await refuseForeign(path);
+  if (isRun) return;
+  makeRunFolder(path);
+  await refuseForeign(path);
 }
 
 /**
