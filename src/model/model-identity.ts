@@ -76,8 +76,8 @@ function bytesOf({ buffer, byteOffset, byteLength }: Float32Array | Int8Array): 
 /** Node's default of 64 KiB takes longer. */
 const HASH_CHUNK_BYTES = 2 ** 20;
 
-/** Adds the bytes of a file. */
-export async function hashFile(hash: Hash, path: string): Promise<void> {
+/** Adds the bytes of a file. The hash is Node's, but users' declarations must do without Node's types. */
+export async function hashFile(hash: { update(bytes: Uint8Array): unknown }, path: string): Promise<void> {
   try {
     for await (const chunk of createReadStream(path, { highWaterMark: HASH_CHUNK_BYTES })) hash.update(chunk);
   } catch (cause) {
