@@ -163,11 +163,7 @@ describe('lzero teach', () => {
     const told = await stopLate(argv);
     expect(told).toContain('run the same command again to go on');
     expect(await done(...argv)).toContain('going on after');
-    const [whole, resumed] = [linesOf('elsewhere'), linesOf('s.jsonl')];
-    expect(resumed.map(({ id, docs }) => [id, docs])).toEqual(whole.map(({ id, docs }) => [id, docs]));
-    // Neighbours in a batch change the last bits of a vector.
-    for (const [i, { scores }] of whole.entries())
-      for (const [g, score] of scores.entries()) expect(resumed[i].scores[g]).toBeCloseTo(score, 3);
+    expect(readFileSync(scratch.path('s.jsonl'), 'utf8')).toBe(readFileSync(scratch.path('elsewhere'), 'utf8'));
     const again = await lzero(...argv);
     expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining('--force')]);
   });

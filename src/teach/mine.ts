@@ -84,7 +84,7 @@ export type MiningParts = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Queries whose lists are scored together: enough texts for batches of one length. */
+/** Queries that are searched and scored together: what a stop may cost. */
 const WINDOW = 32;
 
 /**

@@ -9,7 +9,7 @@ export type Teaching = {
   readonly ensemble: EnsembleOptions;
 };
 
-/** Texts that are encoded together: enough for batches of one length. */
+/** Texts whose vectors are in memory together. */
 const WINDOW_TEXTS = 512;
 
 /** Scores lists, in their order; one result for each, [G]. */

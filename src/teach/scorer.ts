@@ -4,7 +4,7 @@
  */
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { assert, type Logger, silentLogger } from '../core/index.ts';
+import { assert, InterruptedError, type Logger, silentLogger } from '../core/index.ts';
 import { freeBytes, RecordCache, type RecordKey, recordKey } from '../files/index.ts';
 import { looksDense, type Role, resolveModel } from '../model/index.ts';
 import { denseTeacher } from './dense-teacher.ts';
@@ -25,7 +25,7 @@ export type ScorerOptions = {
 /** How a piece of work is done. */
 export type ScoreOptions = {
   readonly signal?: AbortSignal | undefined;
-  /** Told after each batch how many new texts are encoded. */
+  /** Told after each text how many are encoded anew. */
   readonly onProgress?: ((numEncoded: number) => void) | undefined;
 };
 
@@ -134,16 +134,13 @@ class TeacherScorer<V> implements Scorer {
       if (found) vectors.set(text, fromBytes(found));
       else missing.push({ text, key });
     }
-    const encoding = { ...options, logger: this.#logger };
-    let number = 0;
-    for await (const vector of this.#teacher.encode(
-      role,
-      missing.map(({ text }) => text),
-      encoding,
-    )) {
-      const { text, key } = missing[number++];
+    let numEncoded = 0;
+    for (const { text, key } of missing) {
+      if (options.signal?.aborted) throw new InterruptedError();
+      const vector = await this.#teacher.encode(role, text, { signal: options.signal, logger: this.#logger });
       this.#memory?.append(key, toBytes(vector)); // one that is full only takes time
       vectors.set(text, vector);
+      options.onProgress?.(++numEncoded);
     }
     return vectors;
   }

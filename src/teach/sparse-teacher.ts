@@ -1,9 +1,8 @@
 /** A sparse model as a teacher: s(q, d) = Σ_j q_j·d_j, queries looked up in its table or encoded by its network. */
 import { createHash } from 'node:crypto';
 import { dot, type SparseVector } from '../core/index.ts';
-import { type EncodeOptions, loadModel, loadQueryModel, type Model, type Role } from '../model/index.ts';
-import { numbered } from './dense-teacher.ts';
-import type { Teacher } from './teacher.ts';
+import { loadModel, loadQueryModel } from '../model/index.ts';
+import { only, type Teacher } from './teacher.ts';
 import type { TeacherSpec } from './teacher-spec.ts';
 
 /** Loads a sparse teacher. */
@@ -22,7 +21,10 @@ export async function sparseTeacher({
       const parts = [await model.identity(), isSiamese]; // what a model is called by does not depend on its queries
       return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
     },
-    encode: (role, texts, options) => encode(model, { role, isSiamese }, { texts, options }),
+    encode: async (role, text, options) => {
+      if (role === 'document') return (await only(model.encode([{ id: '', text }], options))).vector;
+      return isSiamese ? (await only(model.encodeQueries([text], options))).vector : model.encodeQuery(text).vector;
+    },
     score: dot,
     toBytes: ({ terms, weights }) => new Uint8Array(Uint32Array.from([...terms, ...bitsOf(weights)]).buffer),
     fromBytes: (bytes) => {
@@ -39,14 +41,4 @@ export async function sparseTeacher({
 /** The weights as the bits that they are. */
 function bitsOf({ buffer, byteOffset, length }: Float32Array): Uint32Array {
   return new Uint32Array(buffer, byteOffset, length);
-}
-
-async function* encode(
-  model: Model,
-  { role, isSiamese }: { readonly role: Role; readonly isSiamese: boolean },
-  { texts, options }: { readonly texts: Iterable<string>; readonly options: EncodeOptions },
-): AsyncGenerator<SparseVector> {
-  if (role === 'document') for await (const { vector } of model.encode(numbered(texts), options)) yield vector;
-  else if (isSiamese) for await (const { vector } of model.encodeQueries(texts, options)) yield vector;
-  else for (const text of texts) yield model.encodeQuery(text).vector;
 }
