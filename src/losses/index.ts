@@ -15,3 +15,4 @@ export { matrix, matrixFromRows, rowOf } from './matrix.ts';
 export type { Ranking } from './ranking.ts';
 export type { Candidates, QueryTerms, ScoredBatch, ScoreGradients } from './scores.ts';
 export { addScoreGradients, scores } from './scores.ts';
+export { termMse } from './term-mse.ts';

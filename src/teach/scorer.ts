@@ -4,9 +4,10 @@
  */
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { assert, InterruptedError, type Logger, silentLogger } from '../core/index.ts';
+import { assert, InterruptedError, type Logger, type SparseVector, silentLogger } from '../core/index.ts';
 import { freeBytes, RecordCache, type RecordKey, recordKey } from '../files/index.ts';
 import { looksDense, type Role, resolveModel } from '../model/index.ts';
+import type { Vocabulary } from '../text/index.ts';
 import { denseTeacher } from './dense-teacher.ts';
 import { sparseTeacher } from './sparse-teacher.ts';
 import type { Teacher } from './teacher.ts';
@@ -36,6 +37,10 @@ export type Scorer = {
   readonly identity: string;
   /** Scores of each list's documents. */
   scoreLists(lists: readonly TextList[], options?: ScoreOptions): Promise<number[][]>;
+  /** A sparse teacher's terms; undefined where it is dense. */
+  readonly vocabulary: Vocabulary | undefined;
+  /** A sparse teacher's vectors of documents; undefined where it is dense. */
+  readonly vectorsOf: ((documents: readonly string[], options?: ScoreOptions) => Promise<SparseVector[]>) | undefined;
   /** Encodes documents into memory; what scores a query against all of them comes back, in their order. */
   overAll(documents: readonly string[], options?: ScoreOptions): Promise<ScoreAll>;
   /** Ends the engine and closes the memory. */
@@ -49,15 +54,35 @@ export type ScoreAll = (queries: readonly string[], options?: ScoreOptions) => P
 export async function openScorer(spec: TeacherSpec, options: ScorerOptions = {}): Promise<Scorer> {
   const isDense =
     spec.kind === undefined ? await looksDense((await resolveModel(spec.model)).folder) : spec.kind === 'dense';
-  return isDense
-    ? await TeacherScorer.open(await denseTeacher(spec), options)
-    : await TeacherScorer.open(await sparseTeacher(spec), options);
+  if (isDense) {
+    const dense = await TeacherScorer.open(await denseTeacher(spec), options);
+    return scorerOf(dense, { vocabulary: undefined, vectorsOf: undefined });
+  }
+  const teacher = await sparseTeacher(spec);
+  const sparse = await TeacherScorer.open(teacher, options);
+  const vectorsOf: Scorer['vectorsOf'] = (documents, own) => sparse.documentVectors(documents, own);
+  return scorerOf(sparse, { vocabulary: teacher.vocabulary, vectorsOf });
+}
+
+/** What only sparse teachers have. */
+type Sparse = Pick<Scorer, 'vocabulary' | 'vectorsOf'>;
+
+function scorerOf(scorer: Omit<Scorer, keyof Sparse>, sparse: Sparse): Scorer {
+  const { name, identity } = scorer;
+  return {
+    name,
+    identity,
+    ...sparse,
+    scoreLists: (lists, options) => scorer.scoreLists(lists, options),
+    overAll: (documents, options) => scorer.overAll(documents, options),
+    close: () => scorer.close(),
+  };
 }
 
 /** Of the free disk a memory may take so much. */
 const SHARE_OF_DISK = 0.5;
 
-class TeacherScorer<V> implements Scorer {
+class TeacherScorer<V> implements Omit<Scorer, keyof Sparse> {
   readonly name: string;
   readonly identity: string;
   readonly #teacher: Teacher<V>;
@@ -116,6 +141,11 @@ class TeacherScorer<V> implements Scorer {
         return Float64Array.from(vectors, (vector) => this.#teacher.score(q, vector));
       });
     };
+  }
+
+  async documentVectors(documents: readonly string[], options: ScoreOptions = {}): Promise<V[]> {
+    const vectors = await this.#vectors('document', documents, options);
+    return documents.map((text) => vectorOf(vectors, text));
   }
 
   async close(): Promise<void> {

@@ -2,8 +2,12 @@
 import { createHash } from 'node:crypto';
 import { dot, type SparseVector } from '../core/index.ts';
 import { loadModel, loadQueryModel } from '../model/index.ts';
+import type { Vocabulary } from '../text/index.ts';
 import { only, type Teacher } from './teacher.ts';
 import type { TeacherSpec } from './teacher-spec.ts';
+
+/** A teacher whose vectors are over terms. */
+export type SparseTeacher = Teacher<SparseVector> & { readonly vocabulary: Vocabulary };
 
 /** Loads a sparse teacher. */
 export async function sparseTeacher({
@@ -11,12 +15,13 @@ export async function sparseTeacher({
   kind,
   maxLength,
   precision,
-}: TeacherSpec): Promise<Teacher<SparseVector>> {
+}: TeacherSpec): Promise<SparseTeacher> {
   const load = kind === 'siamese' ? loadQueryModel : loadModel;
   const model = await load(folder, { encodeLength: maxLength, precision });
   const isSiamese = kind === 'siamese' || (kind === undefined && 'queries' in model.settings);
   return {
     name: folder,
+    vocabulary: model.tokenizer.vocabulary,
     identity: async () => {
       const parts = [await model.identity(), isSiamese]; // what a model is called by does not depend on its queries
       return createHash('sha256').update(JSON.stringify(parts)).digest('hex');

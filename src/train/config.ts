@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { ConfigError, describeIssues } from '../core/index.ts';
 import { lambdaAt } from '../losses/index.ts';
 import { ACTIVATIONS } from '../model/index.ts';
+import { PAPER_ENSEMBLE, parseTeacher, type TeacherSpec, teacherSpecSchema } from '../teach/index.ts';
 
 const count = z.int().positive();
 const rate = z.number().positive();
@@ -69,24 +70,48 @@ const dataSchema = z
 
 const rankTermSchema = z
   .strictObject({
-    loss: z.enum(['kl', 'margin-mse', 'info-nce']).describe('kl and margin-mse learn from teacher scores'),
+    loss: z
+      .enum(['kl', 'margin-mse', 'info-nce', 'term-mse'])
+      .describe('kl and margin-mse learn from teacher scores, term-mse from the vectors of a sparse teacher'),
     weight: rate.default(1).describe('factor of this loss in the sum'),
     temperature: rate.default(1).describe('τ, of kl and info-nce'),
-    inBatchNegatives: z.boolean().default(false).describe('info-nce: documents of the other queries are negatives'),
+    teacherTemperature: rate.optional().describe('kl: τ of the teacher’s scores; that of the student if not given'),
+    inBatchNegatives: z
+      .boolean()
+      .default(false)
+      .describe('info-nce, and kl with live teachers: documents of the other queries are compared, too'),
     otherPositives: z.boolean().default(true).describe('info-nce: also the positives of the other queries'),
   })
-  .superRefine(({ loss, inBatchNegatives, otherPositives, temperature }, context) => {
+  .superRefine(({ loss, inBatchNegatives, otherPositives, temperature, teacherTemperature }, context) => {
+    const hasNone = (key: string) => context.addIssue({ code: 'custom', path: [key], message: `${loss} has none` });
     if (!otherPositives && !inBatchNegatives)
       context.addIssue({
         code: 'custom',
         path: ['otherPositives'],
         message: 'without in-batch negatives there are none to leave out',
       });
-    if (inBatchNegatives && loss !== 'info-nce')
-      context.addIssue({ code: 'custom', path: ['inBatchNegatives'], message: `${loss} has none: use info-nce` });
-    if (temperature !== 1 && loss === 'margin-mse')
-      context.addIssue({ code: 'custom', path: ['temperature'], message: 'margin-mse has none' });
+    if (inBatchNegatives && loss !== 'info-nce' && loss !== 'kl') hasNone('inBatchNegatives');
+    if (!otherPositives && inBatchNegatives && loss === 'kl') hasNone('otherPositives');
+    if (temperature !== 1 && loss !== 'kl' && loss !== 'info-nce') hasNone('temperature');
+    if (teacherTemperature !== undefined && loss !== 'kl') hasNone('teacherTemperature');
   });
+
+const teachersSchema = z.strictObject({
+  models: z
+    .array(z.union([z.string().min(1), teacherSpecSchema]))
+    .min(1)
+    .describe('score the documents of each batch, as in `lzero teach`: names such as siamese:./splade, or objects'),
+  normalise: z
+    .enum(['min-max', 'none'])
+    .default(PAPER_ENSEMBLE.normalise)
+    .describe('min-max: each from 0 to 1 for each query, then the mean'),
+  scale: rate.default(PAPER_ENSEMBLE.scale).describe('factor of the scores'),
+});
+
+/** The teachers of a configuration, by whatever words it names them. */
+export function teachersOf({ teachers }: Pick<TrainConfig, 'teachers'>): TeacherSpec[] {
+  return teachers?.models.map((named) => (typeof named === 'string' ? parseTeacher(named) : named)) ?? [];
+}
 
 const DEFAULT_RAMP = 10_000;
 
@@ -258,6 +283,7 @@ export const trainConfigSchema = z
     rank: z.union([rankTermSchema, z.array(rankTermSchema).min(1)], {
       error: ({ input }) => (input === undefined ? 'is missing: expected { loss: … }, or a list of such' : undefined),
     }),
+    teachers: teachersSchema.optional(),
     sparsity: sparsitySchema,
     idf: idfSchema.prefault({}),
     optim: optimSchema.prefault({}),
@@ -265,7 +291,7 @@ export const trainConfigSchema = z
     engine: engineSchema.prefault({}),
     output: outputSchema.prefault({}),
   })
-  .superRefine(({ model, sparsity, data, rank, optim, evaluate }, context) => {
+  .superRefine(({ model, sparsity, data, rank, teachers, optim, evaluate }, context) => {
     const problem = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
     if (sparsity.flopsOn === model.activation)
       problem(['sparsity', 'flopsOn'], `${sparsity.flopsOn} is the model's own activation: write same`);
@@ -278,9 +304,13 @@ export const trainConfigSchema = z
         `the run never has ${evaluate.patience} evaluations without a better one: before step ${optim.steps} ${numCounted} count (every ${evaluate.every} steps, once λ has its full value at ${rampSteps(sparsity)})`,
       );
     for (const { loss, inBatchNegatives, otherPositives } of losses) {
+      if (!teachers && loss === 'term-mse')
+        problem(['rank', 'loss'], 'term-mse learns from the vectors of a sparse model: name it under teachers');
+      if (!teachers && loss === 'kl' && inBatchNegatives)
+        problem(['rank', 'inBatchNegatives'], 'kl needs scores of the whole batch: name teachers, or use info-nce');
       if (isSingle && inBatchNegatives && !otherPositives)
         problem(['data', 'docsPerQuery'], '1 leaves the other positives alone to compare with: expected 2 or more');
-      if (isSingle && !inBatchNegatives)
+      if (isSingle && !inBatchNegatives && loss !== 'term-mse')
         problem(
           ['data', 'docsPerQuery'],
           `1 leaves ${loss} nothing to compare: expected 2 or more, or in-batch negatives`,
@@ -289,9 +319,11 @@ export const trainConfigSchema = z
         problem(['optim', 'batchQueries'], 'in-batch negatives need 2 queries or more');
     }
     const formats = typeof data.train === 'string' ? [data.format] : data.train.map(({ format }) => format);
-    const wantsScores = losses.find(({ loss }) => loss !== 'info-nce');
+    const wantsScores = teachers ? undefined : losses.find(({ loss }) => loss !== 'info-nce');
+    if (teachers && losses.every(({ loss }) => loss === 'info-nce'))
+      problem(['teachers'], 'info-nce learns nothing from teachers: use kl, margin-mse or term-mse as well');
     if (wantsScores && formats.some((format) => format !== undefined && format !== 'scored'))
-      problem(['rank', 'loss'], `${wantsScores.loss} needs teacher scores: data of format scored`);
+      problem(['rank', 'loss'], `${wantsScores.loss} needs teacher scores: data of format scored, or teachers`);
   });
 
 /** What only the base model can tell. */

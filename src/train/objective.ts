@@ -7,6 +7,7 @@
  * https://doi.org/10.1145/3726302.3730192, § 5.4: de-ℓ0, inv-de-ℓ0) and the same elsewhere. Each part of the sum is given
  * by its own name. Knows nothing of networks, data or steps of an optimiser.
  */
+import type { SparseVector } from '../core/index.ts';
 import type { BatchShape, Matrix, QueryTerms, Ranking } from '../losses/index.ts';
 import {
   activeTerms,
@@ -19,6 +20,7 @@ import {
   marginMse,
   matrix,
   scores,
+  termMse,
 } from '../losses/index.ts';
 import type { Activation } from '../model/index.ts';
 import { activateAll, addActivationGradient } from '../model/index.ts';
@@ -37,6 +39,10 @@ export type ObjectiveBatch = BatchShape & {
   readonly queries: readonly QueryTerms[];
   /** Teacher scores, [Q, G] */
   readonly teacher?: Matrix | undefined;
+  /** The same of every document for every query, [Q, B] */
+  readonly batchTeacher?: Matrix | undefined;
+  /** A sparse teacher's vectors of the documents. */
+  readonly teacherVectors?: readonly SparseVector[] | undefined;
   /** For each query, documents of others that answer it, too: no negatives of it. */
   readonly otherAnswers?: readonly ReadonlySet<number>[] | undefined;
   /** Optimiser steps done, from 0. */
@@ -79,9 +85,10 @@ export function objective(
     ? batch.queries.map(({ terms }) => new Float32Array(terms.length))
     : undefined;
   const losses = rank.map((term) => {
-    const { loss, dScores } = rankLoss(term, w, batch);
-    for (let i = 0; i < dScores.data.length; i++) dScores.data[i] *= term.weight;
-    addScoreGradients({ queries: batch.queries, w, dScores }, { dW, dQueryWeights });
+    const loss =
+      term.loss === 'term-mse'
+        ? addTermLoss(term.weight, { w, dW }, batch)
+        : addRankLoss({ ...term, loss: term.loss }, { w, dW, dQueryWeights }, batch);
     return { loss, part: term.weight * loss };
   });
   const dZ = matrix(z.rows, z.cols); //                               ∂L/∂z, [B, V]
@@ -105,12 +112,38 @@ function termName(rank: readonly RankTerm[], i: number): string {
   return numBefore === 0 ? rank[i].loss : `${rank[i].loss}-${numBefore + 1}`;
 }
 
-function rankLoss(term: RankTerm, w: Matrix, { queries, teacher, otherAnswers }: ObjectiveBatch): Ranking {
-  const { loss, temperature, inBatchNegatives, otherPositives } = term;
+/** Weights, and where the gradients of a loss are added. */
+type Gradients = {
+  readonly w: Matrix;
+  readonly dW: Matrix;
+  readonly dQueryWeights?: readonly Float32Array[] | undefined;
+};
+
+/** Adds α·∂ℓ/∂w of a loss that looks at the weights themselves; gives ℓ. */
+function addTermLoss(weight: number, { w, dW }: Gradients, { teacherVectors }: ObjectiveBatch): number {
+  const { loss, dW: own } = termMse(w, teacherVectors);
+  for (let i = 0; i < own.data.length; i++) dW.data[i] += weight * own.data[i];
+  return loss;
+}
+
+/** A loss that looks at scores. */
+type ScoreTerm = RankTerm & { readonly loss: Exclude<RankTerm['loss'], 'term-mse'> };
+
+/** Adds α·∂ℓ/∂w of a loss that looks at scores, by way of the scores; gives ℓ. */
+function addRankLoss(term: ScoreTerm, { w, dW, dQueryWeights }: Gradients, batch: ObjectiveBatch): number {
+  const { loss, dScores } = rankLoss(term, w, batch);
+  for (let i = 0; i < dScores.data.length; i++) dScores.data[i] *= term.weight;
+  addScoreGradients({ queries: batch.queries, w, dScores }, { dW, dQueryWeights });
+  return loss;
+}
+
+function rankLoss(term: ScoreTerm, w: Matrix, batch: ObjectiveBatch): Ranking {
+  const { queries, teacher, batchTeacher, otherAnswers } = batch;
+  const { loss, temperature, teacherTemperature = temperature, inBatchNegatives, otherPositives } = term;
   const s = scores(queries, w, inBatchNegatives ? 'batch' : 'own'); // [Q, G] or [Q, B]
   switch (loss) {
     case 'kl':
-      return kl(s, teacher, { temperature });
+      return kl(s, inBatchNegatives ? batchTeacher : teacher, { temperature, teacherTemperature });
     case 'margin-mse':
       return marginMse(s, teacher);
     case 'info-nce':

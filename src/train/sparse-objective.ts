@@ -1,8 +1,10 @@
 /**
  * The objective (objective.ts) of a batch in which most terms are active in no document: those weigh nothing, score nothing
- * and have no slope, so their columns can be left out. Of some thirty thousand a few thousand stay, and the losses, which
+ * and have no slope, so their columns can be left out, but for those that a teacher's vectors want to be active. Of some
+ * thirty thousand a few thousand stay, and the losses, which
  * are written for whole matrices, run over those. The results are the same to the bit.
  */
+import type { SparseVector } from '../core/index.ts';
 import type { Matrix, QueryTerms } from '../losses/index.ts';
 import { matrix } from '../losses/index.ts';
 import type { Objective, ObjectiveBatch, ObjectiveResult } from './objective.ts';
@@ -10,11 +12,15 @@ import { objective } from './objective.ts';
 
 /** What `objective` gives, over the columns of z that have an active term. */
 export function sparseObjective(z: Matrix, batch: ObjectiveBatch, what: Objective): ObjectiveResult {
-  const terms = activeColumns(z); // [U]
+  const terms = activeColumns(z, batch.teacherVectors ?? []); // [U]
   const columnOf = new Map(Array.from(terms, (term, column) => [term, column]));
   const places = batch.queries.map((query) => placesIn(query, columnOf));
   const queries = batch.queries.map((query, n) => chosen(query, places[n], columnOf));
-  const result = objective(columnsOf(z, terms), { ...batch, queries }, what);
+  const teacherVectors = batch.teacherVectors?.map((vector) => ({
+    ...vector,
+    terms: vector.terms.map((term) => columnOf.get(term) ?? 0),
+  }));
+  const result = objective(columnsOf(z, terms), { ...batch, queries, teacherVectors }, what);
   return {
     ...result,
     dZ: withColumns(result.dZ, terms, z.cols),
@@ -22,9 +28,10 @@ export function sparseObjective(z: Matrix, batch: ObjectiveBatch, what: Objectiv
   };
 }
 
-/** Columns that have a value above 0, or one that is no number; column 0 for want of others. */
-function activeColumns(z: Matrix): Uint32Array {
+/** Columns that have a value above 0, or one that is no number, or a teacher's weight; column 0 for want of others. */
+function activeColumns(z: Matrix, teacherVectors: readonly SparseVector[]): Uint32Array {
   const isActive = new Uint8Array(z.cols);
+  for (const { terms } of teacherVectors) for (const term of terms) isActive[term] = 1;
   for (let b = 0; b < z.rows; b++) {
     const row = z.data.subarray(b * z.cols, (b + 1) * z.cols);
     for (let j = 0; j < row.length; j++) if (!(row[j] <= 0)) isActive[j] = 1;

@@ -152,6 +152,8 @@ export class Trainer {
       docsPerQuery,
       queries: batch.queries.map((text) => this.#queryTerms(text)),
       teacher: batch.teacher,
+      batchTeacher: batch.batchTeacher,
+      teacherVectors: batch.teacherVectors,
       otherAnswers: otherAnswers(batch, docsPerQuery),
       step,
       learnsQueries: idf.learnable,

@@ -15,6 +15,8 @@ export function numberScorer(): Scorer & { readonly asked: string[] } {
     name: 'numbers',
     identity: '0'.repeat(64),
     asked,
+    vocabulary: undefined,
+    vectorsOf: undefined,
     scoreLists: async (lists) =>
       lists.map(({ docs }) => {
         asked.push(...docs);

@@ -1,4 +1,5 @@
 /** What a step learns from. */
+import type { SparseVector } from '../../core/index.ts';
 import type { Matrix } from '../../losses/index.ts';
 
 /** Q queries with G documents each. */
@@ -8,6 +9,10 @@ export type TrainingBatch = {
   readonly documents: readonly string[];
   /** Teacher scores, [Q, G] */
   readonly teacher?: Matrix | undefined;
+  /** Teacher scores of every document for every query, [Q, B] */
+  readonly batchTeacher?: Matrix | undefined;
+  /** A sparse teacher's vectors of the documents. */
+  readonly teacherVectors?: readonly SparseVector[] | undefined;
 };
 
 /**

@@ -139,9 +139,10 @@ export class TrainingLoop {
   }
 
   async #step(batch: TrainingBatch): Promise<void> {
-    const { config, prepared, listener, clock, gate } = this.#parts;
+    const { config, prepared, listener, clock, gate, signal } = this.#parts;
     const began = clock();
-    const report = await gate(() => prepared.trainer.step(batch, this.#state.step));
+    const taught = await gate(async () => (await prepared.teachers?.teach(batch, signal)) ?? batch);
+    const report = await gate(() => prepared.trainer.step(taught, this.#state.step));
     this.#pace.ms += clock() - began;
     this.#pace.numDocs += report.numDocs;
     this.#pace.numTokens += report.numTokens;

@@ -14,6 +14,7 @@ import { checkedBy, trainConfigFor } from '../config.ts';
 import { Trainer } from '../trainer.ts';
 import { Evaluator } from './evaluation.ts';
 import type { TrainListener } from './events.ts';
+import { LiveTeachers } from './live-teachers.ts';
 
 /** Who is told, and who may stop it. */
 export type PrepareOptions = { readonly listener: TrainListener; readonly signal: AbortSignal };
@@ -28,9 +29,15 @@ export type Prepared = {
   readonly data: TrainingData;
   readonly trainer: Trainer;
   readonly evaluator: Evaluator | undefined;
+  /** Score batches when their step comes; undefined where scores come with the data, or none are wanted. */
+  readonly teachers: LiveTeachers | undefined;
   readonly threads: number;
   /** Identities of what decides the numbers, beside base model and data. */
-  readonly facts: { readonly idf: string; readonly evaluate: string | undefined };
+  readonly facts: {
+    readonly idf: string;
+    readonly evaluate: string | undefined;
+    readonly teachers: string | undefined;
+  };
   close(): Promise<void>;
 };
 
@@ -60,26 +67,36 @@ export type BaseModel = { readonly folder: ModelFolder; readonly facts: ModelFac
 
 /** Checks everything that a run reads but the weights, every line of the data included. */
 export async function checkInputs(config: TrainConfig, options: PrepareOptions): Promise<void> {
-  const { checkpoint } = await openInputs(config, options);
+  const { checkpoint, teachers } = await openInputs(config, undefined, options);
+  await teachers?.close();
   await checkpoint.close();
 }
 
-/** All but the network. The checkpoint is to be closed. */
-type Inputs = Pick<Prepared, 'base' | 'checkpoint' | 'data' | 'evaluator'> & {
+/** All but the network. Checkpoint and teachers are to be closed. */
+type Inputs = Pick<Prepared, 'base' | 'checkpoint' | 'data' | 'evaluator' | 'teachers'> & {
   /** Weights of query terms; undefined where they are to be counted in the data. */
   readonly givenIdf: Float32Array | undefined;
 };
 
-async function openInputs(config: TrainConfig, options: PrepareOptions): Promise<Inputs> {
+async function openInputs(
+  config: TrainConfig,
+  teacherFolder: string | undefined,
+  options: PrepareOptions,
+): Promise<Inputs> {
   const { folder: base, facts } = await readBase(config);
   checkedBy(trainConfigFor(facts), config); // the command line has, with the lines of the file; others have not
   await forSetting(BASE, () => checkTokenizer({ folder: base, facts }, config.model.base));
   const checkpoint = await openCheckpoint(base, config);
+  let teachers: LiveTeachers | undefined;
   try {
+    const { vocabulary } = base.tokenizer;
+    const logger = loggerOf(options.listener);
+    teachers = await LiveTeachers.open(config, { folder: teacherFolder, vocabulary, logger });
     const givenIdf = await forSetting(['idf', 'source'], () => givenWeights(config, base));
     const evaluator = await openEvaluator(config, options);
-    return { base, checkpoint, evaluator, givenIdf, data: await openData(config, options) }; // what takes longest is last
+    return { base, checkpoint, teachers, evaluator, givenIdf, data: await openData(config, options) }; // what takes longest is last
   } catch (error) {
+    await teachers?.close();
     await checkpoint.close();
     throw error;
   }
@@ -92,11 +109,11 @@ async function openEvaluator({ evaluate }: TrainConfig, { signal }: PrepareOptio
 /** Opens everything. */
 export async function prepare(
   config: TrainConfig,
-  frozenCache: string,
+  { frozenCache, teacherFolder }: { readonly frozenCache: string; readonly teacherFolder: string },
   options: PrepareOptions & { readonly gate: EngineGate },
 ): Promise<Prepared> {
   const { listener, gate } = options;
-  const { base, checkpoint, data, evaluator, givenIdf } = await openInputs(config, options);
+  const { base, checkpoint, data, evaluator, teachers, givenIdf } = await openInputs(config, teacherFolder, options);
   try {
     const idf = givenIdf ?? (await countedWeights(base, { data, listener }));
     const { tokenizer } = base;
@@ -105,14 +122,17 @@ export async function prepare(
     const threads = config.engine.threads ?? availableParallelism();
     const close = async (): Promise<void> => {
       await gate(() => trainer.close());
+      await teachers?.close();
       await checkpoint.close();
     };
     const facts = {
       idf: sha256(new Uint8Array(idf.buffer, idf.byteOffset, idf.byteLength)),
       evaluate: evaluator?.identity,
+      teachers: teachers?.identity,
     };
-    return { base, checkpoint, data, trainer, evaluator, threads, facts, close };
+    return { base, checkpoint, data, trainer, evaluator, teachers, threads, facts, close };
   } catch (error) {
+    await teachers?.close();
     await checkpoint.close();
     throw error;
   }
@@ -144,7 +164,7 @@ function checkTokenizer({ folder, facts: { vocabSize } }: BaseModel, base: strin
 
 async function openData(config: TrainConfig, { listener, signal }: PrepareOptions): Promise<TrainingData> {
   const { batchQueries, seed } = config.optim;
-  const wantsScores = [config.rank].flat().some(({ loss }) => loss !== 'info-nce');
+  const wantsScores = !config.teachers && [config.rank].flat().some(({ loss }) => loss !== 'info-nce');
   const logger = loggerOf(listener);
   const progress = progressOf(listener);
   const data = await TrainingData.open(config.data, { batchQueries, seed, wantsScores, signal, logger, progress });

@@ -18,7 +18,7 @@ const dataOf = (name: string) => ({
   describe: async () => ({ name }),
   matches: async (kept: unknown) => isJsonObject(kept) && kept.name === name,
 });
-const facts = { base: 'sha', data: dataOf('x'), idf: 'one', evaluate: undefined };
+const facts = { base: 'sha', data: dataOf('x'), idf: 'one', evaluate: undefined, teachers: undefined };
 
 let folder: string;
 beforeEach(() => {

@@ -6,6 +6,7 @@
  *     metrics.jsonl    a line a logged step or evaluation              checkpoints/ step-N.safetensors, the newest few
  *     best/            the model of the best evaluation                model/       the finished model
  *     scratch/         of an evaluation                                frozen.cache outputs of frozen layers
+ *     teachers/        what live teachers have encoded
  */
 import { appendFile, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
@@ -33,6 +34,8 @@ export type RunFacts = {
   readonly idf: string;
   /** Identity of the development collection; undefined where there is none. */
   readonly evaluate: string | undefined;
+  /** Identity of the live teachers; undefined where there are none. */
+  readonly teachers: string | undefined;
 };
 
 /** How a folder is opened. */
@@ -45,6 +48,8 @@ export type RunFolderOptions = {
 
 /** Where the outputs of frozen layers are kept, in the folder of a run. */
 export const FROZEN_CACHE = 'frozen.cache';
+/** Where teachers keep what they have encoded. */
+export const TEACHER_FOLDER = 'teachers';
 
 const CHECKPOINT_NAME = /^step-(\d+)\.safetensors$/;
 
@@ -114,6 +119,7 @@ export class RunFolder {
   async dropScratch(): Promise<void> {
     await rm(this.scratch, { recursive: true, force: true });
     await rm(this.#file(FROZEN_CACHE), { force: true });
+    await rm(this.#file(TEACHER_FOLDER), { recursive: true, force: true });
   }
 
   /** The run never began: lets another one begin here. */
@@ -240,7 +246,7 @@ export async function requireFolder(path: string, { resume = false }: Pick<RunFo
  * What a run leaves that was killed, or refused, before it began; locks have more at the end of their names. Nothing else:
  * a config.yaml may be somebody's own.
  */
-const LEFT_BEHIND = ['run.lock', FROZEN_CACHE];
+const LEFT_BEHIND = ['run.lock', FROZEN_CACHE, TEACHER_FOLDER];
 
 /** A run overwrites and deletes by name: it has a folder for itself. */
 async function refuseForeign(path: string): Promise<void> {
@@ -264,6 +270,7 @@ const FACT_NAMES: Readonly<Record<string, string>> = {
   data: 'training data',
   idf: 'table of query weights',
   evaluate: 'evaluation',
+  teachers: 'teachers',
 } satisfies Record<keyof RunFacts, string>;
 
 function called(name: string): string {

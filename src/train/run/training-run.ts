@@ -5,7 +5,7 @@ import type { TrainConfig } from '../config.ts';
 import type { TrainListener, TrainOutcome } from './events.ts';
 import { TrainingLoop } from './loop.ts';
 import { type EngineGate, prepare } from './prepare.ts';
-import { FROZEN_CACHE, RunFolder, type RunFolderOptions, requireFolder } from './run-folder.ts';
+import { FROZEN_CACHE, RunFolder, type RunFolderOptions, requireFolder, TEACHER_FOLDER } from './run-folder.ts';
 
 /** How a run is made. */
 export type RunRequest = Pick<RunFolderOptions, 'resume' | 'provenance'> & {
@@ -29,7 +29,8 @@ export async function runTraining(
   surroundings: RunSurroundings,
 ): Promise<TrainOutcome> {
   await requireFolder(path, { resume }); // before anything that takes long
-  const prepared = await prepare(config, join(path, FROZEN_CACHE), surroundings);
+  const places = { frozenCache: join(path, FROZEN_CACHE), teacherFolder: join(path, TEACHER_FOLDER) };
+  const prepared = await prepare(config, places, surroundings);
   try {
     const base = await modelIdentity(prepared.base, 'fp32');
     const facts = { base, data: prepared.data.files, ...prepared.facts };
