@@ -123,21 +123,35 @@ describe('download', () => {
   });
 
   it.each([
-    ['in a circle', '/a'],
-    ['to a file', 'file:///etc/hostname'],
-    ['to no address', 'http://['],
-    ['to a port that is never a web server', 'http://127.0.0.1:1/x'],
-  ])('refuses a redirect %s at once', async (_, location) => {
+    ['in a circle', { location: '/a' }, 'redirected to nowhere (after 20 redirects)'],
+    ['to a file', { location: 'file:///etc/hostname' }, 'redirected to nowhere (the scheme file:)'],
+    ['to no address', { location: 'http://[' }, 'redirected to nowhere (an address that is none)'],
+    ['without an address', {}, 'redirected to nowhere (302 without Location)'],
+    ['to a port that is never a web server', { location: 'http://127.0.0.1:1/x' }, 'leads nowhere (bad port)'],
+  ])('refuses a redirect %s at once', async (_, headers, message) => {
     let numAsked = 0;
     const { url } = await serve((response) => {
       numAsked++;
-      response.writeHead(302, { location }).end();
+      response.writeHead(302, headers).end();
     });
     await expect(download(url, path, quick)).rejects.toMatchObject({
-      message: expect.stringContaining('redirected to nowhere'),
+      message: expect.stringContaining(message),
       hint: expect.stringContaining('check the address'),
     });
-    expect(numAsked).toBeLessThan(30); // fetch itself follows 20; five more tries would be 120
+    expect(numAsked).toBeLessThan(30); // 20 are followed; five more tries would be 120
+  });
+
+  it('names the address that failed and the one that sent it there, but no signature', async () => {
+    const closed = await startServer(() => {});
+    await closed.stop();
+    const { url } = await serve((response, request) => {
+      const location = request.url === '/a' ? '/lost?key=secret' : `${closed.url}/x`;
+      if (request.url?.startsWith('/lost')) response.writeHead(404).end();
+      else response.writeHead(302, { location }).end();
+    });
+    const failing = (from: string) => download(`${url}${from}`, path, { ...quick, retries: 0 });
+    await expect(failing('/a')).rejects.toThrow(`${url}/lost?… (redirected from ${url}/a): the server answered 404`);
+    await expect(failing('/b')).rejects.toThrow(`${closed.url}/x (redirected from ${url}/b): connect ECONNREFUSED`);
   });
 
   it('reports its bytes', async () => {
@@ -379,7 +393,7 @@ describe('download that fails', () => {
     await expect(download(local.url, path, { ...quick, checksum: md5 })).rejects.toMatchObject({ message });
     expect(local.asked).toHaveLength(1);
     expect(existsSync(path)).toBe(false);
-    expect(readFileSync(`${path}.part`)).toHaveLength(0);
+    expect(leftOver()).toEqual([]);
   });
 
   it('on a wrong size does so before it has fetched anything', async () => {
@@ -399,7 +413,7 @@ describe('download that fails', () => {
     const message = `expected ${body.length} bytes, the server sends more`;
     await expect(download(local.url, path, { ...quick, sizeBytes: body.length })).rejects.toThrow(message);
     expect(local.asked).toHaveLength(1);
-    expect(readFileSync(`${path}.part`)).toHaveLength(0);
+    expect(leftOver()).toEqual([]);
   });
 
   it('on a wrong size keeps what an earlier run left', async () => {

@@ -18,8 +18,8 @@ export type Outcome =
 /** Node's codes for a name that no server could resolve: on a machine without a network, every one. */
 const NO_NAME = ['ENOTFOUND', 'EAI_AGAIN'];
 
-/** What fetch says of redirects that it will not follow: in a circle, to a file or another scheme, to no address at all. */
-const BAD_REDIRECT = /^(redirect count exceeded|URL scheme must be|bad port|Invalid URL$)/;
+/** What fetch says of a port that is never a web server's. */
+const BAD_PORT = 'bad port';
 
 const PROXY_HINT =
   "behind a proxy: Node's fetch takes HTTPS_PROXY from Node 24 on, with NODE_USE_ENV_PROXY=1; else fetch the file by other means";
@@ -29,12 +29,12 @@ export type ExplainStatus = (
   response: Response,
 ) => { readonly message: string; readonly hint?: string | undefined } | undefined;
 
-/** The outcome of a status other than 200 and 206. */
-export function statusOutcome(url: string, response: Response, explain?: ExplainStatus): Outcome {
+/** The outcome of a status other than 200 and 206, at the address `where`. */
+export function statusOutcome(where: string, response: Response, explain?: ExplainStatus): Outcome {
   const { status, statusText, headers } = response;
   const canRetry = status === 408 || status === 429 || status >= 500;
   const { message, hint } = explain?.(response) ?? {
-    message: `${url}: the server answered ${status} ${printable(statusText)}`.trimEnd(),
+    message: `${where}: the server answered ${status} ${printable(statusText)}`.trimEnd(),
     hint: statusHint(status),
   };
   const error = new DownloadError(message, { hint });
@@ -59,14 +59,13 @@ export function retryAfterMs(headers: Headers): number | undefined {
   return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
 }
 
-/** The outcome of a request that got no answer, or whose answer broke off. */
-export function networkOutcome(url: string, cause: unknown): Outcome {
+/** The outcome of a request that got no answer at the address `where`, or whose answer broke off. */
+export function networkOutcome(where: string, cause: unknown): Outcome {
   // fetch says "fetch failed" or "terminated", and keeps the reason underneath.
   const reason = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
   const code = errorCode(reason);
-  if (BAD_REDIRECT.test(messageOf(reason))) {
-    const hint = 'the server sends requests on to an address that cannot be fetched: check the address';
-    const error = new DownloadError(`${url}: redirected to nowhere (${messageOf(reason)})`, { hint });
+  if (messageOf(reason) === BAD_PORT) {
+    const error = new DownloadError(`${where}: leads nowhere (${BAD_PORT})`, { hint: 'check the address' });
     return { kind: 'failed', error, canRetry: false };
   }
   const isOffline = NO_NAME.includes(code);
@@ -74,7 +73,7 @@ export function networkOutcome(url: string, cause: unknown): Outcome {
     ? `is this machine online? ${PROXY_HINT}`
     : `check the network and try again: what was fetched is kept; ${PROXY_HINT}`;
   const what = isOffline ? 'the name of the server cannot be resolved' : messageOf(reason) || messageOf(cause);
-  return { kind: 'failed', error: new DownloadError(`${url}: ${what}`, { hint, cause }), canRetry: true };
+  return { kind: 'failed', error: new DownloadError(`${where}: ${what}`, { hint, cause }), canRetry: true };
 }
 
 /** True for a request that did not find its server: on most machines waiting will not help. */

@@ -1,7 +1,8 @@
 /** A small text from a server, such as the answer of an API: in memory, repeated where that helps, bounded in size. */
 import { DownloadError } from '../core/index.ts';
 import { type ExplainStatus, type Outcome, statusOutcome } from './failures.ts';
-import { DEFAULT_STALL_MS, guarded, type StallGuard } from './request.ts';
+import { fetchFollowing } from './redirects.ts';
+import { DEFAULT_STALL_MS, guarded, type RequestGuard } from './request.ts';
 import { askUntilDone, type RetryOptions } from './retry.ts';
 
 /** How to ask. */
@@ -26,19 +27,19 @@ export async function fetchText(url: string, options: FetchTextOptions = {}): Pr
   let text = '';
   const ask = (): Promise<Outcome> =>
     guarded(url, { stallMs, signal }, async (guard) => {
-      const response = await send(url, { headers: { ...headers }, signal: guard.signal });
+      const response = await fetchFollowing(guard, { headers, fetch: send });
       if (response.status === 200) {
-        text = await receive(url, response, guard);
+        text = await receive(response, guard);
         return { kind: 'done' };
       }
       await response.body?.cancel();
-      return statusOutcome(url, response, explainStatus);
+      return statusOutcome(guard.where, response, explainStatus);
     });
   await askUntilDone(ask, () => 0, options);
   return text;
 }
 
-async function receive(url: string, response: Response, guard: StallGuard): Promise<string> {
+async function receive(response: Response, guard: RequestGuard): Promise<string> {
   const pieces: Uint8Array[] = [];
   let sizeBytes = 0;
   for await (const piece of response.body ?? []) {
@@ -46,7 +47,9 @@ async function receive(url: string, response: Response, guard: StallGuard): Prom
     pieces.push(piece);
     sizeBytes += piece.length;
     if (sizeBytes > MAX_BYTES)
-      throw new DownloadError(`${url}: the answer is longer than ${MAX_BYTES} bytes`, { hint: 'check the address' });
+      throw new DownloadError(`${guard.where}: the answer is longer than ${MAX_BYTES} bytes`, {
+        hint: 'check the address',
+      });
   }
   return Buffer.concat(pieces).toString('utf8');
 }

@@ -144,9 +144,11 @@ export class PartialDownload {
     });
   }
 
-  /** Lets go of the file; what is there stays. */
+  /** Lets go of the file; what is there stays. Of nothing no file stays. */
   async close(): Promise<void> {
     await this.#handle.close();
+    if (this.#sizeBytes > 0) return;
+    for (const name of [`${this.path}.part`, `${this.path}.part.json`]) await rm(name, { force: true });
   }
 
   async #resume(): Promise<void> {

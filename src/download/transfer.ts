@@ -13,29 +13,30 @@ import { DownloadError } from '../core/index.ts';
 import { freeBytes } from '../files/index.ts';
 import { type ExplainStatus, networkOutcome, type Outcome, statusOutcome } from './failures.ts';
 import type { PartialDownload, Validator, Version } from './partial-download.ts';
-import { guarded, type RequestLimits, type StallGuard } from './request.ts';
+import { fetchFollowing, type Sending } from './redirects.ts';
+import { guarded, type RequestGuard, type RequestLimits } from './request.ts';
 
 /** What a request needs besides the file. */
-export type TransferOptions = RequestLimits & {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly fetch: typeof fetch;
-  /** Size that the file must have, where it is known beforehand. */
-  readonly sizeBytes: number | undefined;
-  /** Told when an answer begins and after each piece. */
-  readonly onBytes: (part: PartialDownload) => void;
-  readonly explainStatus: ExplainStatus | undefined;
-};
+export type TransferOptions = RequestLimits &
+  Sending & {
+    /** Size that the file must have, where it is known beforehand. */
+    readonly sizeBytes: number | undefined;
+    /** Told when an answer begins and after each piece. */
+    readonly onBytes: (part: PartialDownload) => void;
+    readonly explainStatus: ExplainStatus | undefined;
+  };
 
 /** Asks for what is missing, once. */
 export async function transfer(url: string, part: PartialDownload, options: TransferOptions): Promise<Outcome> {
   return await guarded(url, options, async (guard) => {
-    const response = await options.fetch(url, { headers: requestHeaders(part, options.headers), signal: guard.signal });
-    const outcome = (await accept(url, response, part, options)) ?? (await receive(response, part, { guard, options }));
+    const response = await fetchFollowing(guard, { ...options, headers: requestHeaders(part, options.headers) });
+    const request = { guard, options };
+    const outcome = (await accept(response, part, request)) ?? (await receive(response, part, request));
     if (outcome) {
       await response.body?.cancel();
       return outcome;
     }
-    return part.isWhole !== false ? { kind: 'done' } : networkOutcome(url, new Error(endedEarly(part)));
+    return part.isWhole !== false ? { kind: 'done' } : networkOutcome(guard.where, new Error(endedEarly(part)));
   });
 }
 
@@ -52,22 +53,24 @@ function requestHeaders(part: PartialDownload, headers: Readonly<Record<string, 
   return { ...all, range: `bytes=${part.sizeBytes}-`, 'if-range': ifRange };
 }
 
+/** A request that is under way. */
+type Transfer = { readonly guard: RequestGuard; readonly options: TransferOptions };
+
 /** Makes `part` fit the answer; gives an outcome where there is nothing to receive. */
 async function accept(
-  url: string,
   response: Response,
   part: PartialDownload,
-  { sizeBytes, onBytes, explainStatus }: TransferOptions,
+  { guard: { where }, options: { sizeBytes, onBytes, explainStatus } }: Transfer,
 ): Promise<Outcome | undefined> {
   if (response.status === 416 && part.sizeBytes > 0) return await dropped(part);
-  if (response.status !== 200 && response.status !== 206) return statusOutcome(url, response, explainStatus);
+  if (response.status !== 200 && response.status !== 206) return statusOutcome(where, response, explainStatus);
   const version = response.status === 200 ? versionOf(response) : part.version;
   const { totalBytes } = version;
   if (totalBytes !== null && sizeBytes !== undefined && totalBytes !== sizeBytes)
-    return wrongSize(url, sizeBytes, totalBytes); // perhaps the page of a hotel's network: what is there is kept
+    return wrongSize(where, sizeBytes, totalBytes); // perhaps the page of a hotel's network: what is there is kept
   if (response.status === 200) await part.restart(version);
   else if (part.sizeBytes === 0)
-    return statusOutcome(url, response); // a part of the file, when all of it was asked for
+    return statusOutcome(where, response); // a part of the file, when all of it was asked for
   else if (!continues(response, part)) return await dropped(part);
   await checkSpace(part);
   onBytes(part);
@@ -103,8 +106,8 @@ function validatorOf(headers: Headers): Validator | null {
   return lastModified === null ? null : { lastModified };
 }
 
-function wrongSize(url: string, expected: number, found: number): Outcome {
-  const message = `${url}: expected ${expected} bytes, the server has ${found}`;
+function wrongSize(where: string, expected: number, found: number): Outcome {
+  const message = `${where}: expected ${expected} bytes, the server has ${found}`;
   const hint = 'the file was replaced, or a page of the network came in its place: open the address in a browser';
   return { kind: 'failed', error: new DownloadError(message, { hint }), canRetry: false };
 }
@@ -131,7 +134,7 @@ async function checkSpace({ path, sizeBytes, version }: PartialDownload): Promis
 async function receive(
   response: Response,
   part: PartialDownload,
-  { guard, options }: { readonly guard: StallGuard; readonly options: TransferOptions },
+  { guard, options }: Transfer,
 ): Promise<Outcome | undefined> {
   const { sizeBytes: mostBytes = Number.POSITIVE_INFINITY, onBytes } = options;
   guard.touch();

@@ -1,9 +1,8 @@
 /** Waiting: for a while, or for another process that is at the same work. An abort signal ends both. */
-import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { InterruptedError, LockedError, type Logger, OutputError, silentLogger } from '../core/index.ts';
-import { acquireLock, type Lock } from '../files/index.ts';
+import { errorCode, InterruptedError, LockedError, type Logger, OutputError, silentLogger } from '../core/index.ts';
+import { acquireLock, type Lock, makeFolder } from '../files/index.ts';
 
 /** Between two looks whether a lock is free. */
 const POLL_MS = 250;
@@ -25,21 +24,26 @@ export async function waitForLock(
     logger = silentLogger,
   }: { readonly signal?: AbortSignal | undefined; readonly logger?: Logger | undefined },
 ): Promise<Lock> {
-  await makeFolder(dirname(path));
   for (let isFirst = true; ; isFirst = false) {
     try {
+      prepareFolder(dirname(path));
       return acquireLock(path);
     } catch (error) {
-      if (!(error instanceof LockedError)) throw error;
+      if (!(error instanceof LockedError || isGone(error))) throw error;
       if (isFirst) logger.info(`waiting for another process: ${error.message}`);
       await pause(POLL_MS, signal);
     }
   }
 }
 
-async function makeFolder(folder: string): Promise<void> {
+/** Whether the folder has gone in this moment: whoever had the lock has removed it, since nothing had come. */
+function isGone(error: unknown): error is OutputError {
+  return error instanceof OutputError && errorCode(error.cause) === 'ENOENT';
+}
+
+function prepareFolder(folder: string): void {
   try {
-    await mkdir(folder, { recursive: true });
+    makeFolder(folder);
   } catch (error) {
     throw OutputError.writing(folder, error);
   }

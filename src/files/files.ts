@@ -3,8 +3,20 @@
  * power fails. Knows nothing of what the files hold.
  */
 import { existsSync, mkdirSync } from 'node:fs';
-import { access, type FileHandle, open, readFile, realpath, rename, rm, stat, statfs } from 'node:fs/promises';
-import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
+import {
+  access,
+  type FileHandle,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  statfs,
+} from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { errorCode, LzeroError, OutputError, UsageError } from '../core/index.ts';
 
 /** Whether there is something at `path` that we can see. */
@@ -34,6 +46,13 @@ export function makeFolder(path: string, make: MakeFolder = mkdirSync): void {
     make(missing);
     make(path, { recursive: true });
   }
+}
+
+/** Removes a folder and those inside it, as far as they hold no file. */
+export async function removeEmptyFolders(path: string): Promise<void> {
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+  for (const entry of entries) if (entry.isDirectory()) await removeEmptyFolders(join(path, entry.name));
+  await rmdir(path).catch(() => {}); // it holds something, or is gone already
 }
 
 /** Bytes that we may still write to the disk of a file or folder. */

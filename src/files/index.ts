@@ -6,6 +6,7 @@ export {
   makeFolder,
   readIfExists,
   refuseInputAsOutput,
+  removeEmptyFolders,
   syncFolder,
   writeFileAtomically,
 } from './files.ts';

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -58,7 +58,7 @@ function pull({ url }: Pick<LocalServer, 'url'>, changes: Changes = {}, name = m
 }
 
 const home = (): string => join(cache, 'models/ocean--tiny-splade');
-const inCache = (): string[] => readdirSync(home(), { recursive: true }).map(String).sort();
+const inCache = (): string[] => (existsSync(home()) ? readdirSync(home(), { recursive: true }).map(String).sort() : []);
 const pathsAsked = ({ asked }: LocalServer): string[] => asked.map(({ path }) => path.split('/').at(-1) ?? '');
 const rangesOf = ({ asked }: LocalServer, file: string) =>
   asked.filter(({ path }) => path.endsWith(file)).map(({ headers }) => headers.range);
@@ -311,6 +311,8 @@ describe('a hub that lies', () => {
     await expect(pull(hub, { retries: 1, ...changes })).rejects.toThrow(message);
     expect(inCache()).not.toContain(commit);
     expect(inCache().filter((name) => name.startsWith('refs'))).toEqual([]);
+    const files = readdirSync(cache, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    expect(existsSync(home())).toBe(files.length > 0); // no folder stays for nothing
   }
 
   it('in the bytes of a large file is found out by SHA-256', async () => {
@@ -407,6 +409,29 @@ describe('a hub that refuses', () => {
     });
     const error: unknown = await refused.catch((reason: unknown) => reason);
     expect(`${error} ${JSON.stringify(error)} ${error instanceof Error ? error.stack : ''}`).not.toContain(SECRET);
+  });
+
+  it.each([
+    ['itself', undefined],
+    ['behind a redirect of the same host', '/cdn/'],
+  ])('a file that it has listed, %s, names that file and not the model', async (_, elsewhere) => {
+    const usual = hubOf(model, {
+      file: (response, { url = '' }) =>
+        elsewhere
+          ? response.writeHead(302, { location: url.replace(/.*\//, elsewhere) }).end()
+          : refuse(response, 404, 'EntryNotFound'),
+    });
+    const hub = await serve((response, request, n) =>
+      request.url?.startsWith('/cdn/') ? refuse(response, 404, '') : usual(response, request, n),
+    );
+    const address = elsewhere
+      ? `${hub.url}/cdn/config.json (redirected from `
+      : `${hub.url}/ocean/tiny-splade/resolve/`;
+    await expect(pull(hub)).rejects.toMatchObject({
+      message: expect.stringMatching(`^${address.replace('(', '\\(')}.*/config.json\\)?: the server answered 404`),
+      hint: expect.stringContaining('the file is not there'),
+    });
+    expect(readdirSync(join(cache, 'models'))).toEqual([]);
   });
 
   it('the files of a gated model, but not its listing, says so too', async () => {

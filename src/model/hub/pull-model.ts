@@ -2,7 +2,7 @@
  * A model from a hub into the cache: listed, chosen, fetched file by file, and there under its name when it is whole. May
  * be stopped at any time and goes on where it was. Of several processes that want the same model one fetches it.
  */
-import { mkdir, rename, stat } from 'node:fs/promises';
+import { mkdir, rename, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import {
   CheckpointError,
@@ -19,7 +19,7 @@ import {
   isNetworkFailure,
   waitForLock,
 } from '../../download/index.ts';
-import { exists, freeBytes, syncFolder } from '../../files/index.ts';
+import { exists, freeBytes, removeEmptyFolders, syncFolder } from '../../files/index.ts';
 import { MAX_SMALL_BYTES, readSmallFile } from '../layouts/module-files.ts';
 import { externalLocations } from '../onnx/graph-files.ts';
 import { chooseFiles, namedFiles } from './choose-files.ts';
@@ -101,7 +101,7 @@ async function findSound(cache: string, name: ModelName): Promise<CachedModel | 
 /** Fetches a commit, unless another process just did. */
 async function pullOnce(name: ModelName, listing: Listing, options: PullOptions): Promise<PulledModel> {
   const { cache, force = false } = options;
-  const { folder, lock: lockFile } = placesOf(cache, name, listing.commit);
+  const { folder, unfinished, lock: lockFile } = placesOf(cache, name, listing.commit);
   const lock = await waitForLock(lockFile, options);
   try {
     const wasThere = !force && (await findSound(cache, name)) !== undefined;
@@ -109,8 +109,12 @@ async function pullOnce(name: ModelName, listing: Listing, options: PullOptions)
     const pulled = await findPulled(cache, name);
     if (!pulled) throw new OutputError(`${folder} has gone while it was being written`);
     return { ...pulled, revision: name.revision, wasThere };
+  } catch (error) {
+    await removeEmptyFolders(unfinished);
+    throw error;
   } finally {
     lock.release();
+    await rmdir(dirname(folder)).catch(() => {}); // goes only where nothing has come
   }
 }
 
@@ -208,7 +212,7 @@ function fetcher(target: string, { name, listing, options }: Fetching) {
       });
     const url = `${base}/${path.split('/').map(encodeURIComponent).join('/')}`;
     const headers = hubHeaders(hub);
-    return await orRefused({ name, hub, request: options }, (explainStatus) =>
+    return await orRefused({ name, hub, request: options, isListed: true }, (explainStatus) =>
       download(url, join(target, path), { ...options, progress, headers, explainStatus, checksum, sizeBytes }),
     );
   };

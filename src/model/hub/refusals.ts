@@ -33,7 +33,13 @@ const CODES: Readonly<Record<string, Refusal | undefined>> = {
 };
 
 /** What is asked for. */
-type Asked = { readonly name: ModelName; readonly hub: HubSettings; readonly request: HubRequest };
+type Asked = {
+  readonly name: ModelName;
+  readonly hub: HubSettings;
+  readonly request: HubRequest;
+  /** Whether it is a file that the hub has listed: the model is there then, whatever the file's address says. */
+  readonly isListed?: boolean;
+};
 
 /** What was asked for, and how it was refused. */
 type Refused = Asked & { readonly refusal: Refusal };
@@ -45,7 +51,8 @@ export async function orRefused<T>(asked: Asked, work: (explainStatus: ExplainSt
   const explainStatus: ExplainStatus = (response) => {
     // Of those that it refers to, the hub's reasons are not known.
     const isHub = response.url === '' || new URL(response.url).origin === new URL(endpoint).origin;
-    seen.refusal = isHub ? refusalOf(response, { hasToken: token !== undefined }) : undefined;
+    const refusal = isHub ? refusalOf(response, { hasToken: token !== undefined }) : undefined;
+    seen.refusal = refusal === 'not-found' && asked.isListed ? undefined : refusal;
     return undefined;
   };
   try {
