@@ -3,8 +3,11 @@ import { CommanderError } from 'commander';
 import { ConfigError, errorCode, InterruptedError, LzeroError, messageOf, UsageError } from '../core/index.ts';
 import { OutputClosedError } from './output.ts';
 
-/** What the shell sees. */
-export const EXIT = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const;
+/** What the shell sees. A stop by a signal is 128 and the signal's number: 2 of SIGINT, 15 of SIGTERM. */
+export const EXIT = { done: 0, failed: 1, usage: 2, interrupted: 130, terminated: 143 } as const;
+
+/** The reason of a stop that was no Ctrl-C: SIGTERM, of kill and of whoever shuts services down. */
+export class TerminatedError extends InterruptedError {}
 
 /** Ends a command with an exit code and without a word: what there is to say was part of its result. */
 export class CommandFailed extends Error {
@@ -17,13 +20,14 @@ export class CommandFailed extends Error {
   }
 }
 
-/** The exit code that stands for an error. */
-export function exitCodeOf(error: unknown): number {
+/** The exit code that stands for an error; `signal` knows why work was stopped, where it was. */
+export function exitCodeOf(error: unknown, signal?: AbortSignal): number {
   if (error instanceof CommandFailed) return error.exitCode;
   if (error instanceof OutputClosedError) return EXIT.done;
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   if (error instanceof UsageError || error instanceof ConfigError) return EXIT.usage;
-  if (error instanceof InterruptedError || isAbort(error)) return EXIT.interrupted;
+  if (error instanceof InterruptedError || isAbort(error))
+    return signal?.reason instanceof TerminatedError ? EXIT.terminated : EXIT.interrupted;
   return EXIT.failed;
 }
 

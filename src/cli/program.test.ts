@@ -163,30 +163,33 @@ describe('a command of commands', () => {
   });
 });
 
-describe('Ctrl-C', () => {
+describe.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('%s', (name, expected) => {
   /** A process that is interrupted by hand. */
   function fakeProcess() {
-    const listeners: (() => void)[] = [];
+    const listeners = new Map<string, () => void>();
     const exits: number[] = [];
     const signal = interruptSignal({
-      on: (_, listener) => listeners.push(listener),
+      on: (event, listener) => listeners.set(event, listener),
       exit: (code) => exits.push(code),
     });
-    return { signal, exits, interrupt: () => listeners[0]() };
+    return { signal, exits, interrupt: () => listeners.get(name)?.() };
   }
 
-  it('stops a command cleanly, with exit code 130', async () => {
+  it(`stops a command cleanly, with exit code ${expected}, whatever that makes of it`, async () => {
     const { signal, exits, interrupt } = fakeProcess();
     let cleanedUp = false;
     const action: Action = (context) => {
       try {
         interrupt();
-        context.signal.throwIfAborted();
+        if (context.signal.aborted) throw new InterruptedError('stopped', { hint: 'go on' });
       } finally {
         cleanedUp = true;
       }
     };
-    expect((await run(action, ['try'], { signal })).exitCode).toBe(130);
+    expect((await run(action, ['try'], { signal })).exitCode).toBe(expected);
     expect([cleanedUp, exits]).toEqual([true, []]);
   });
 
@@ -194,6 +197,6 @@ describe('Ctrl-C', () => {
     const { exits, interrupt } = fakeProcess();
     interrupt();
     interrupt();
-    expect(exits).toEqual([130]);
+    expect(exits).toEqual([expected]);
   });
 });

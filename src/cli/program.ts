@@ -30,7 +30,7 @@ export async function runCli(argv: readonly string[], groups: readonly CommandGr
 /** Help that was asked for is a result; help shown because no command was named goes with the errors. */
 async function finish(error: unknown, help: string, context: CliContext): Promise<number> {
   const { terminal, stdout, options } = context;
-  const exitCode = exitCodeOf(error);
+  const exitCode = exitCodeOf(error, context.signal);
   terminal.clearStatus();
   if (help === '') for (const line of describeError(error, options)) terminal.printLine(line);
   else if (exitCode === EXIT.done) await stdout.write(help).catch(() => {});

@@ -158,7 +158,7 @@ export class EngineError extends LzeroError {
   }
 }
 
-/** Work stopped on purpose, by Ctrl-C or an abort signal. Exit code 130. */
+/** Work stopped on purpose, by Ctrl-C or an abort signal. Exit code 130; 143 by SIGTERM. */
 export class InterruptedError extends LzeroError {
   constructor(message = 'interrupted', details?: ErrorDetails) {
     super('INTERRUPTED', message, details);

@@ -33,11 +33,14 @@ describe.skipIf(process.platform === 'win32')('a running command', () => {
     expect(await end()).toEqual({ exitCode: 0, stderr: '' });
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('stops at the first %s with 130', async (signal) => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('stops at the first %s with %i', async (signal, exitCode) => {
     const { child, nextLine, end } = start('wait');
     expect(await nextLine()).toBe('ready');
     child.kill(signal);
-    expect(await end()).toEqual({ exitCode: 130, stderr: 'error[INTERRUPTED]: interrupted\n' });
+    expect(await end()).toEqual({ exitCode, stderr: 'error[INTERRUPTED]: interrupted\n' });
   });
 
   it('that does not listen ends at the second Ctrl-C with 130', async () => {
