@@ -1,5 +1,5 @@
 /** The command: exit codes, words, JSON and files. What the kit finds is tested beside it, in src/model/check. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -140,6 +140,28 @@ describe('test vectors', () => {
     expect(readFileSync(file(), 'utf8')).toBe('mine');
     expect((await check(words, '--write-vectors', file(), '--force')).exitCode).toBe(0);
     expect((await check(words, '--vectors', file())).exitCode).toBe(0);
+  });
+
+  it.each(['lzero.json', 'idf.json', 'soft.json', 'hard.json'])(
+    'replace nothing that is read, forced or not: %s of the model or by another name',
+    async (name) => {
+      symlinkSync(join(words, 'vocab.txt'), join(words, 'soft.json'));
+      linkSync(join(words, 'vocab.txt'), join(words, 'hard.json'));
+      const [output, before] = [join(words, name), readFileSync(join(words, name), 'utf8')];
+      for (const argv of [[words], ['--against', words]]) {
+        const { exitCode, stderr } = await check(...argv, '--write-vectors', output, '--force');
+        expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`${output} is the input itself`)]);
+      }
+      expect(readFileSync(output, 'utf8')).toBe(before);
+    },
+  );
+
+  it('in the folder of the model are replaced like others, unless they are checked', async () => {
+    const output = join(words, 'vectors.json');
+    expect((await check(words, '--write-vectors', output)).exitCode).toBe(0);
+    expect((await check(words, '--write-vectors', output, '--force')).exitCode).toBe(0);
+    const both = await check(words, '--vectors', output, '--write-vectors', output, '--force');
+    expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('is the input itself')]);
   });
 
   it('of the embedded model are what scripts/golden-check.ts has made, byte for byte', async () => {

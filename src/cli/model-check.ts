@@ -2,15 +2,17 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { InputError, messageOf, OutputError } from '../core/index.ts';
-import { exists, writeFileAtomically } from '../files/index.ts';
+import { exists, refuseInputAsOutput, writeFileAtomically } from '../files/index.ts';
 import {
   type CheckReport,
   type CheckResult,
   changesScores,
   checkModel,
   formatTestVectors,
+  modelFiles,
   NUM_CHECKS,
   parseTestVectors,
+  resolveModel,
   testVectorsOf,
 } from '../model/index.ts';
 import { sampleTexts, vectorTexts } from './check-sample.ts';
@@ -47,11 +49,10 @@ export function modelCheckCommand(context: CliContext): Command {
 }
 
 async function check(context: CliContext, model: string | undefined, options: CheckCommandOptions): Promise<void> {
-  const { against, vectors, writeVectors, force = false } = options;
+  const { against, vectors, writeVectors } = options;
   const checkpoint = checkpointOptions(options);
   const { signal, stdout, logger } = context;
-  if (writeVectors !== undefined && !force && (await exists(writeVectors)))
-    throw new OutputError(`${writeVectors} exists already`, { hint: 'replace it with --force' });
+  if (writeVectors !== undefined) await refuseExisting(writeVectors, options, [model, against]);
   const expected = vectors === undefined ? undefined : parseTestVectors(await readVectors(vectors), vectors);
   const texts = await sampleTexts();
   const progress = context.progress();
@@ -72,6 +73,20 @@ async function check(context: CliContext, model: string | undefined, options: Ch
   const what = vectors === undefined ? 'changes scores' : 'changes scores or is not as the test vectors say';
   logger.error(`${report.folder}: ${count} of ${report.checks.length} checks found something that ${what}`);
   throw new CommandFailed(EXIT.failed);
+}
+
+/** A file that is there is replaced where the caller says so, but never one that is read: neither vectors nor a model's own. */
+async function refuseExisting(
+  output: string,
+  { force = false, vectors }: CheckCommandOptions,
+  models: readonly (string | undefined)[],
+): Promise<void> {
+  if (!(await exists(output))) return;
+  if (!force) throw new OutputError(`${output} exists already`, { hint: 'replace it with --force' });
+  const inputs = vectors === undefined ? [] : [vectors];
+  for (const name of models)
+    if (name !== undefined) inputs.push(...(await modelFiles((await resolveModel(name)).folder)));
+  await refuseInputAsOutput(output, inputs);
 }
 
 async function readVectors(path: string): Promise<string> {

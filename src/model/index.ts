@@ -55,6 +55,7 @@ export type { CheckpointOptions, LayoutName, OptionName, QueryWeights, SourceMod
 export type { Backend } from './layouts/write-sentence-transformers.ts';
 export type { LoadOptions } from './model.ts';
 export { loadModel, Model } from './model.ts';
+export { modelFiles } from './model-files.ts';
 export type { ModelFolder } from './model-folder.ts';
 export { networkFile, readModelFolder } from './model-folder.ts';
 export { modelIdentity } from './model-identity.ts';

@@ -22,6 +22,11 @@ const DESCRIPTIONS: ReadonlySet<string> = new Set([
   'query_token_weights.txt',
 ]);
 
+/** Whether files of this name say how vectors are made. */
+export function isDescription(name: string): boolean {
+  return DESCRIPTIONS.has(name);
+}
+
 /** sentence-transformers puts modules into folders, and a router's modules into folders of these. */
 const MAX_DEPTH = 2;
 /** Larger ones are something else under such a name. */
@@ -74,7 +79,7 @@ async function listPlace(folder: string, place: string, unreadable: string[]): P
     const path = place === '' ? name : `${place}/${name}`;
     const stats = await stat(join(folder, path)).catch(() => undefined); // links of a hub's cache are followed
     if (stats?.isDirectory() && !name.startsWith('.')) inner.push(path);
-    if (!stats?.isFile() || !DESCRIPTIONS.has(name)) continue;
+    if (!stats?.isFile() || !isDescription(name)) continue;
     const text = await orUnreadable(path, readDescription(join(folder, path), stats.size));
     if (text !== undefined) found.push({ path, place, name, text });
   }
