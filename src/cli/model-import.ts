@@ -2,6 +2,7 @@
 import { Command, Option } from 'commander';
 import { silentProgress, UsageError } from '../core/index.ts';
 import { type Document, documentTexts, readDocuments } from '../data/index.ts';
+import { refuseInputAsOutput } from '../files/index.ts';
 import { type ImportReport, importModel, type WritableDtype } from '../model/index.ts';
 import type { CliContext } from './context.ts';
 import { addCheckpointOptions, checkpointOptions, type RawCheckpointOptions } from './model-options.ts';
@@ -50,6 +51,7 @@ async function runImport(context: CliContext, source: string, options: ImportCom
       hint: 'a tied head is calibrated on text: --head tied --calibrate INPUT',
     });
   }
+  if (calibrate !== undefined) await refuseInputAsOutput(output, [calibrate]);
   const documents = calibrate === undefined ? undefined : readDocuments(calibrate, { skipBad, signal: context.signal });
   const progress = calibrate === undefined ? silentProgress : context.progress();
   progress.start({ label: 'calibrating', unit: 'documents' });

@@ -134,6 +134,20 @@ describe('lzero model import', () => {
     expect(existsSync(join(inner, 'lzero.json'))).toBe(true);
   });
 
+  it('refuses to replace a model that holds a table or a text that it reads', async () => {
+    const argv = ['import', goldenFolder('tied'), '-o', output];
+    await model(...argv, '--idf', 'none');
+    const held = join(output, 'vocab.txt');
+    for (const options of [
+      ['--idf', held],
+      ['--idf', 'none', '--head', 'tied', '--calibrate', held],
+    ])
+      expect(await model(...argv, ...options, '--force')).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining(`holds the input ${held}`),
+      });
+  });
+
   it('reports the calibration lines that --skip-bad leaves out', async () => {
     const corpus = writeCorpus(12);
     appendFileSync(corpus, '{"_id":\n');

@@ -73,6 +73,19 @@ describe('refuseInputAsOutput', () => {
     for (const name of ['outer-2', 'outer/b', 'outer/a/in/made', 'outer/a/in-2'])
       await refuseInputAsOutput(join(folder, name), [input]);
   });
+
+  it.skipIf(process.platform === 'win32')('refuses what a link inside of the input leads to', async () => {
+    const [output, input] = [join(folder, 'old'), join(folder, 'in')];
+    mkdirSync(join(input, 'made'), { recursive: true });
+    mkdirSync(output);
+    writeFileSync(join(output, 'weights'), '');
+    writeFileSync(join(input, 'made', 'weights'), '');
+    symlinkSync(join(input, 'made', 'weights'), join(input, 'made', 'again')); // goes with the output
+    await refuseInputAsOutput(join(input, 'made'), [input]);
+    symlinkSync(join(output, 'weights'), join(input, 'weights'));
+    for (const path of [output, join(output, 'weights')])
+      await expect(refuseInputAsOutput(path, [input])).rejects.toThrow(join(input, 'weights'));
+  });
 });
 
 describe('readIfExists', () => {

@@ -75,12 +75,21 @@ async function isInside(path: string, folder: string): Promise<boolean> {
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way); // of another drive on Windows
 }
 
+/** The links in a folder, but not those in `output`, which go with it anyway; none where the path is no folder. */
+async function linksIn(folder: string, output: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const links = entries.filter((entry) => entry.isSymbolicLink()).map(({ parentPath, name }) => join(parentPath, name));
+  return links.filter((link) => !resolve(link).startsWith(resolve(output) + sep));
+}
+
 /**
- * Refuses an output that is one of the inputs, or a folder that holds one: it would cost the user what they have, and no
- * option may ask for that. An output inside of an input is the caller's to allow.
+ * Refuses an output that is one of the inputs, or a folder that holds one, also by a link inside of an input: it would cost
+ * the user what they have, and no option may ask for that. An output inside of an input is the caller's to allow.
  */
 export async function refuseInputAsOutput(output: string, inputs: readonly string[]): Promise<void> {
-  for (const input of inputs) {
+  if (!(await exists(output))) return;
+  const linked = await Promise.all(inputs.map((input) => linksIn(input, output)));
+  for (const input of [...inputs, ...linked.flat()]) {
     if (await isInside(input, output))
       throw new UsageError(`${output} holds the input ${input}`, { hint: 'give the output another place' });
     if (!(await isSame(output, input))) continue;

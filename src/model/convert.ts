@@ -8,7 +8,7 @@ import { ConfigError } from '../core/index.ts';
 import { Checkpoint, missingHead } from './checkpoint.ts';
 import { makeFolder } from './folder-output.ts';
 import { resolveModel } from './hub/resolve-model.ts';
-import { makeModel } from './import.ts';
+import { inputsOf, makeModel } from './import.ts';
 import type { Precision } from './int8/precision.ts';
 import type { Droppable, ForeignLayout } from './layouts/losses.ts';
 import { lossesOf, withoutLosses } from './layouts/losses.ts';
@@ -89,7 +89,7 @@ async function toForeignLayout({ output, to, force, signal, ...options }: Foreig
   const losses = lossesOf(own, to).map((loss) => loss.name);
   const { precision = precisionOf(own) } = options;
   const { precision: _, ...settings } = { ...withoutLosses(own, to, drop), name: basename(resolve(output)) };
-  return await makeFolder(output, { inputs: [source], force, signal }, async (folder) => {
+  return await makeFolder(output, { inputs: inputsOf(source, options), force, signal }, async (folder) => {
     const checkpoint = await Checkpoint.open(model.encoderFolder, { signal });
     try {
       const plan = planOf(checkpoint, { to, precision, backend: options.backend });

@@ -3,14 +3,14 @@
  * their name. A folder that is no model's is never replaced. Knows nothing of what goes into the folder.
  */
 import { randomUUID } from 'node:crypto';
-import { chmod, copyFile, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { InterruptedError, messageOf, OutputError } from '../core/index.ts';
 import { exists, refuseInputAsOutput, syncFolder } from '../files/index.ts';
 
 /** How a folder is made. */
 export type FolderOutput = {
-  /** Folders that are read, none of which may be the output. */
+  /** Files and folders that are read, none of which may be the output, or lie in it. */
   readonly inputs: readonly string[];
   /** Replace a model folder that is there. */
   readonly force?: boolean | undefined;
@@ -33,6 +33,7 @@ export async function makeFolder<T>(
   try {
     await mkdir(dirname(path), { recursive: true });
     await mkdir(temporary);
+    await sweep(temporary, path);
     const made = await fill(temporary);
     if (signal?.aborted) throw new InterruptedError();
     await putInPlace(temporary, path);
@@ -42,6 +43,27 @@ export async function makeFolder<T>(
     throw cause instanceof Error && 'syscall' in cause ? OutputError.writing(output, cause) : cause;
   }
 }
+
+/** Nobody takes that long to write a model: what is older has been left by a kill. */
+const ABANDONED_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Removes what killed runs for the same output have left beside it. The folder of this run tells what time it is, by the
+ * clock that its neighbours have their times from. A model that stepped aside is kept as long as nothing is in its place.
+ */
+async function sweep(temporary: string, output: string): Promise<void> {
+  const [folder, own, start] = [dirname(temporary), basename(temporary), `.${basename(output)}.`];
+  const { mtimeMs: now } = await stat(temporary);
+  for (const name of await readdir(folder)) {
+    const [, aside] = (name.startsWith(start) && LEFT.exec(name.slice(start.length))) || [];
+    if (aside === undefined || name === own || (aside !== '' && !(await exists(output)))) continue;
+    const { mtimeMs } = await stat(join(folder, name)).catch(() => ({ mtimeMs: now })); // another run was faster
+    if (now - mtimeMs > ABANDONED_MS) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+/** The end of the names that folders have while they are made, and of those that step aside for them. */
+const LEFT = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.partial((?:\.old)?)$/;
 
 /** Files of which each shows that a folder is a model that we may have written: no other program has them for other ends. */
 const MODEL_FILES = ['lzero.json', 'config_sentence_transformers.json'];

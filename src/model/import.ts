@@ -82,8 +82,13 @@ export type MakeReport = ImportReport & {
 export async function makeModel(options: MakeOptions): Promise<MakeReport> {
   const { output, force, signal } = options;
   const { folder: source, name } = await resolveModel(options.source);
-  const place = { inputs: [source], force, signal };
+  const place = { inputs: inputsOf(source, options), force, signal };
   return await makeFolder(output, place, (folder) => fill(folder, { ...options, source, name }));
+}
+
+/** What is read of the disk: the source, and a table of query weights that is not its own. */
+export function inputsOf(source: string, { idf }: CheckpointOptions): string[] {
+  return idf === undefined || idf === 'none' ? [source] : [source, idf];
 }
 
 type FoundOptions = MakeOptions & {
