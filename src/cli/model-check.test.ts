@@ -70,7 +70,20 @@ describe('lzero model check', () => {
     expect(stdout).toMatch(
       /^differs {9}tokenizer-files\n {16}strip_accents is true in .*\n(?: {16}.*\n)* {16}effect: [\d,]+ of 3,000 scores change, by up to [\d.]+, .*\n {16}fix: /m,
     );
-    expect(stderr).toMatch(/1 of 14 checks found something that changes scores/);
+    expect(stderr).toMatch(/1 of 15 checks found something that changes scores/);
+  });
+
+  it('calls a difference that changes no score by that, with what was found: exit code 0', async () => {
+    const folder = network();
+    writeJson(folder, 'sentence_bert_config.json', { max_seq_length: 512 });
+    changeJson(folder, 'lzero.json', { encodeLength: 511 });
+    const { exitCode, stdout } = await check(folder);
+    expect([exitCode, stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /^no effect {7}max-length\n {16}sentence_bert.* is 512.*\n(?: {16}.*\n)? {16}effect: none of 3,000 scores changes; .*\n {16}fix: /m,
+      ),
+    ]);
   });
 
   it('takes what a bare checkpoint leaves open, such as its activation', async () => {

@@ -109,16 +109,15 @@ const INDENT = ' '.repeat(16);
 function renderCheck(result: CheckResult): string {
   const { id, verdict, found, fix } = result;
   const lines = [`${verdict.padEnd(16)}${id}`, ...found.map((words) => INDENT + words)];
-  if (verdict === 'differs') lines.push(`${INDENT}effect: ${effectWords(result)}`);
+  if (verdict === 'differs' || verdict === 'no effect') lines.push(`${INDENT}effect: ${effectWords(result)}`);
   if (fix !== undefined) lines.push(`${INDENT}fix: ${fix}`);
   return `${lines.join('\n')}\n`;
 }
 
-function effectWords({ id, effect }: Pick<CheckResult, 'id' | 'effect'>): string {
+function effectWords({ effect }: Pick<CheckResult, 'effect'>): string {
   if (effect === undefined) return 'not measured, because one of the two ways cannot be run';
   const { numPairs, numChangedScores, largestChange, meanChange, numChangedTopTens, numQueries } = effect;
-  if (numChangedScores === 0)
-    return `none of ${formatCount(numPairs)} scores changes${id === 'test-vectors' ? '; those of other texts may' : ''}`;
+  if (numChangedScores === 0) return `none of ${formatCount(numPairs)} scores changes; those of other texts may`;
   return (
     `${formatCount(numChangedScores)} of ${formatCount(numPairs)} scores change, by up to ${largestChange.toPrecision(3)}, ` +
     `${meanChange.toPrecision(3)} on average; ${numChangedTopTens} of ${numQueries} top tens change`

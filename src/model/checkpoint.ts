@@ -8,7 +8,15 @@ import type { BertConfig } from './bert-config.ts';
 import { isDistilBert, parseBertConfig } from './bert-config.ts';
 import { readStoredCodes, scaleName } from './int8/stored-codes.ts';
 import { readSmallFile } from './layouts/module-files.ts';
-import { DECODER, DECODER_BIAS, MLM_BIAS, namesInFile, TIED, WORD_EMBEDDINGS } from './tensor-names.ts';
+import {
+  DECODER,
+  DECODER_BIAS,
+  isKnownToOthers,
+  MLM_BIAS,
+  namesInFile,
+  TIED,
+  WORD_EMBEDDINGS,
+} from './tensor-names.ts';
 import { openTensorFile } from './tensors/open-tensor-file.ts';
 import type { ReusedMemory } from './tensors/reused-memory.ts';
 import type { Place, StoredTensor, TensorFile } from './tensors/tensor-file.ts';
@@ -96,6 +104,15 @@ export class Checkpoint {
   get usedNames(): string[] {
     const names = Array.from(expectedTensors(this.config, this.head), ([name]) => name);
     return this.head === 'none' ? names : [...new Set([...names, this.decoderName, this.decoderBiasName])];
+  }
+
+  /** Those of them that transformers does not find, with the names that the file has for them. */
+  get unusualNames(): ReadonlyMap<string, string> {
+    const stored = this.usedNames.flatMap((name) => {
+      const inFile = this.#namesInFile.get(name);
+      return inFile === undefined || isKnownToOthers(inFile, name, this.config) ? [] : [[name, inFile] as const];
+    });
+    return new Map(stored);
   }
 
   /** The file that holds the weights, links followed. */

@@ -1,7 +1,7 @@
 import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
 import { CheckpointError } from '../core/index.ts';
-import { distilBertName, nameForOthers, namesInFile, usualName } from './tensor-names.ts';
+import { distilBertName, isKnownToOthers, nameForOthers, namesInFile, usualName } from './tensor-names.ts';
 
 const LAYER = 'bert.encoder.layer.11';
 
@@ -86,6 +86,28 @@ describe('other names', () => {
       expect(usualName(usual)).toBe(usual);
     },
   );
+});
+
+describe('names that transformers reads', () => {
+  const WORDS = 'bert.embeddings.word_embeddings.weight';
+  const NORM = 'bert.embeddings.LayerNorm.weight';
+  const LIN1 = 'bert.encoder.layer.0.intermediate.dense.bias';
+
+  it.each([
+    ['bert', WORDS, WORDS, true],
+    ['bert', 'embeddings.word_embeddings.weight', WORDS, true],
+    ['bert', `bert.${WORDS}`, WORDS, true],
+    ['bert', 'embeddings.LayerNorm.gamma', NORM, true],
+    ['bert', `module.${WORDS}`, WORDS, false],
+    ['bert', `0.auto_model.${WORDS}`, WORDS, false],
+    ['bert', 'model.cls.predictions.bias', 'cls.predictions.bias', false],
+    ['distilbert', 'distilbert.transformer.layer.0.ffn.lin1.bias', LIN1, true],
+    ['distilbert', 'transformer.layer.0.ffn.lin1.bias', LIN1, true],
+    ['distilbert', 'vocab_projector.bias', 'cls.predictions.bias', true],
+    ['distilbert', WORDS, WORDS, false],
+  ] as const)('of %s: %s as %s: %s', (family, stored, usual, expected) => {
+    expect(isKnownToOthers(stored, usual, family === 'bert' ? {} : { family })).toBe(expected);
+  });
 });
 
 describe('the names of a file', () => {

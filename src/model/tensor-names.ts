@@ -104,6 +104,16 @@ export function nameForOthers(name: string, config: Pick<BertConfig, 'family'>):
 }
 
 /**
+ * Whether transformers reads a tensor of a file in the place that BertForMaskedLM calls `usual`: under its own name, with
+ * "bert." once more or once less before it, and gamma and beta for LayerNorm's parameters (`from_pretrained` of 5.22).
+ */
+export function isKnownToOthers(stored: string, usual: string, config: Pick<BertConfig, 'family'>): boolean {
+  const own = nameForOthers(usual, config);
+  const prefix = isDistilBert(config) ? 'distilbert.' : 'bert.';
+  return [own, prefix + own, own.replace(prefix, '')].includes(withoutGamma(stored));
+}
+
+/**
  * BertForMaskedLM's names → names in the file. Two tensors under one name, as in a file with an encoder for queries and
  * one for documents, are refused: which is meant, nobody says.
  */

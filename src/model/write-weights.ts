@@ -24,7 +24,7 @@ export type WeightChanges = {
   readonly precision?: Precision | undefined;
 };
 
-/** Writes the file. A safetensors file of which nothing changes is copied, to the byte. */
+/** Writes the file. A safetensors file of which nothing changes is copied, to the byte, unless others could not read it. */
 export async function writeWeights(path: string, checkpoint: Checkpoint, changes: WeightChanges): Promise<WeightsForm> {
   const form = formOf(checkpoint, changes);
   if (form === 'copied') {
@@ -38,7 +38,8 @@ export async function writeWeights(path: string, checkpoint: Checkpoint, changes
 
 function formOf(checkpoint: Checkpoint, { added, dtype, precision }: WeightChanges): WeightsForm {
   if (precision === 'int8') return 'codes';
-  const isOther = added.length > 0 || dtype !== undefined || checkpoint.weightsFormat !== 'safetensors';
+  const { weightsFormat, unusualNames } = checkpoint;
+  const isOther = added.length > 0 || dtype !== undefined || weightsFormat !== 'safetensors' || unusualNames.size > 0;
   return isOther || (precision === 'fp32' && hasCodes(checkpoint)) ? 'floats' : 'copied';
 }
 

@@ -16,6 +16,7 @@ import { broken, type CheckId, type CheckReport, type CheckResult, changesScores
 import { checkActivation, checkPruningBorder } from './setting-checks.ts';
 import { checkSpecialTokens, checkUnknownToken } from './special-token-checks.ts';
 import { hasProblem, orBroken, readSubject, type Subject, type SubjectOptions } from './subject.ts';
+import { checkTensorNames } from './tensor-names-check.ts';
 import { checkTestVectors, makeTestVectors, type TestVectors } from './test-vectors.ts';
 import { checkTokenizerFiles, checkTokenizerReference } from './tokenizer-checks.ts';
 import { type CheckTexts, withTricky } from './tricky-texts.ts';
@@ -52,6 +53,7 @@ const CHECKS: readonly (readonly [id: CheckId, check: Check])[] = [
   ['max-length', checkMaxLength],
   ['weights', checkWeights],
   ['weight-files', checkWeightFiles],
+  ['tensor-names', checkTensorNames],
   ['sizes', checkSizes],
   ['decoder', checkDecoder],
 ];

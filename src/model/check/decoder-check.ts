@@ -1,17 +1,16 @@
 /**
  * Check of the decoder, the matrix that turns a hidden state into a logit for each term. Most checkpoints share it with
  * the word embeddings (tied) and do not store it. Where a file holds another one although config.json says tied, readers
- * disagree: transformers 5 and lzero take the file's, older versions the embeddings.
+ * disagree: transformers 5 and lzero take the file's, older versions the embeddings. Its bias stands under two names.
  */
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
-import { Checkpoint, WEIGHTS_FILE } from '../checkpoint.ts';
+import { isDistilBert } from '../bert-config.ts';
+import { Checkpoint } from '../checkpoint.ts';
 import { DECODER, DECODER_BIAS, MLM_BIAS, namesInFile, WORD_EMBEDDINGS } from '../tensor-names.ts';
 import { openTensorFile } from '../tensors/open-tensor-file.ts';
-import { type TensorToWrite, writeSafetensors } from '../tensors/safetensors-writer.ts';
 import { objectsNamed } from './description-files.ts';
 import { largest } from './effect.ts';
+import { effectOfTensors } from './mixed-network.ts';
 import { broken, type CheckResult, differs, type Effect, notApplicable, ok } from './report.ts';
 import { encoderFolderOf, hasProblem, type Subject } from './subject.ts';
 
@@ -71,21 +70,58 @@ async function checkOpen(
   if (checkpoint.head === 'none')
     return broken(id, ['the checkpoint has no MLM head: it gives no weights for terms'], headFix(subject));
   if (checkpoint.head === 'tied') return ok(id, 'a tied head made by lzero');
-  const isTied = checkpoint.config.decoder !== 'untied';
-  const found: string[] = [];
-  const effects: (Effect | undefined)[] = [];
-  if (isTied && names.has(DECODER) && !(await areEqual(checkpoint, DECODER, WORD_EMBEDDINGS))) {
-    found.push(`config.json says that the decoder is the word embeddings, the file has another one (${DECODER})`);
-    effects.push(await effectWithout(subject, checkpoint, DECODER));
-  }
-  if (names.has(DECODER_BIAS) && names.has(MLM_BIAS) && !(await areEqual(checkpoint, DECODER_BIAS, MLM_BIAS))) {
-    found.push(
-      `${DECODER_BIAS} and ${MLM_BIAS} are not the same; the first counts here, the second in older versions of transformers`,
+  const found = await disputed(checkpoint, names);
+  if (found.length === 0)
+    return ok(
+      id,
+      isTied(checkpoint) ? 'the word embeddings, as config.json says' : 'one of its own, as config.json says',
     );
-    effects.push(await effectWithout(subject, checkpoint, DECODER_BIAS));
-  }
-  if (found.length > 0) return differs(id, { found, effect: largest(effects), fix: SAY_UNTIED });
-  return ok(id, isTied ? 'the word embeddings, as config.json says' : 'one of its own, as config.json says');
+  const effects: (Effect | undefined)[] = [];
+  for (const { tensor } of found)
+    effects.push(await effectOfTensors(subject, checkpoint, (name, values) => (name === tensor ? undefined : values)));
+  return differs(id, {
+    found: found.map(({ words }) => words),
+    effect: largest(effects),
+    fix: [...new Set(found.map(({ fix }) => fix))].join('; '),
+  });
+}
+
+function isTied({ config }: Checkpoint): boolean {
+  return config.decoder !== 'untied';
+}
+
+/** A tensor that some readers do without, so that the one in its place counts. */
+type Disputed = { readonly tensor: string; readonly words: string; readonly fix: string };
+
+async function disputed(checkpoint: Checkpoint, names: ReadonlyMap<string, string>): Promise<Disputed[]> {
+  const found: Disputed[] = [];
+  if (isTied(checkpoint) && names.has(DECODER) && !(await areEqual(checkpoint, DECODER, WORD_EMBEDDINGS)))
+    found.push({
+      tensor: DECODER,
+      words: `config.json says that the decoder is the word embeddings, the file has another one (${DECODER})`,
+      fix: SAY_UNTIED,
+    });
+  if (!names.has(MLM_BIAS)) return found;
+  if (names.has(DECODER_BIAS)) {
+    if (!(await areEqual(checkpoint, DECODER_BIAS, MLM_BIAS)))
+      found.push({
+        tensor: DECODER_BIAS,
+        words: `${DECODER_BIAS} and ${MLM_BIAS} are not the same; the first counts here, the second in older versions of transformers`,
+        fix: SAY_UNTIED,
+      });
+  } else if (await losesBias(checkpoint))
+    found.push({
+      tensor: MLM_BIAS,
+      words: `config.json says that the decoder is not the word embeddings, and its bias is only ${MLM_BIAS}: transformers 5 wants ${DECODER_BIAS} then, and takes 0`,
+      fix: `store the bias as ${DECODER_BIAS}, too: lzero model convert --to sentence-transformers does`,
+    });
+  return found;
+}
+
+/** Whether transformers 5 takes 0 in place of a bias that it knows only as tied to that of the decoder. DistilBERT has one name. */
+async function losesBias(checkpoint: Checkpoint): Promise<boolean> {
+  if (isTied(checkpoint) || isDistilBert(checkpoint.config)) return false;
+  return (await checkpoint.read(MLM_BIAS)).some((value) => value !== 0);
 }
 
 const SAY_UNTIED =
@@ -98,24 +134,4 @@ function headFix({ folder }: Subject): string {
 async function areEqual(checkpoint: Checkpoint, a: string, b: string): Promise<boolean> {
   const [x, y] = [await checkpoint.read(a), await checkpoint.read(b)];
   return x.length === y.length && x.every((value, i) => value === y[i]);
-}
-
-/** What scores would do without one tensor, so that the one in its place counts: on a copy in a temporary folder. */
-async function effectWithout(subject: Subject, checkpoint: Checkpoint, dropped: string): Promise<Effect | undefined> {
-  const folder = await mkdtemp(join(tmpdir(), 'lzero-check-'));
-  try {
-    const names = new Set([...checkpoint.usedNames, MLM_BIAS].filter((name) => name !== dropped));
-    await writeSafetensors(join(folder, WEIGHTS_FILE), await tensorsOf(checkpoint, names));
-    await copyFile(join(checkpoint.folder, 'config.json'), join(folder, 'config.json'));
-    return await subject.measure({ encoderFolder: folder });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-async function tensorsOf(checkpoint: Checkpoint, names: Iterable<string>): Promise<TensorToWrite[]> {
-  const tensors: TensorToWrite[] = [];
-  for (const name of names)
-    tensors.push({ name, dtype: 'F32', shape: checkpoint.entry(name).shape, values: await checkpoint.read(name) });
-  return tensors;
 }

@@ -11,6 +11,7 @@ import {
   OK,
   putNaN,
   remove,
+  renameTensors,
   rewriteWeights,
   TOKENS,
   writeJson,
@@ -176,6 +177,25 @@ describe('the decoder', () => {
     expect(await found('decoder')).toMatchObject({ ...CHANGES, found: [words] });
   });
 
+  it('of its own whose bias stands only where tied ones have it is found: transformers 5 takes 0 for it', async () => {
+    rmSync(folder, { recursive: true });
+    writeSoundModel(folder, 'untied');
+    await rewriteWeights(folder, (name) => name !== 'cls.predictions.decoder.bias');
+    const words = expect.stringMatching(
+      /its bias is only cls\.predictions\.bias: transformers 5 wants .*, and takes 0$/,
+    );
+    expect(await found('decoder')).toMatchObject({ ...CHANGES, found: [words] });
+    const output = join(root, 'converted');
+    await convertModel({ source: folder, output, to: 'sentence-transformers' });
+    expect(await checkFor('decoder', output)).toMatchObject({ verdict: 'ok' }); // the cure
+    await rewriteWeights(
+      folder,
+      () => true,
+      (name, values) => (name === 'cls.predictions.bias' ? new Float32Array(values.length) : values),
+    );
+    expect(await found('decoder')).toMatchObject({ verdict: 'ok' });
+  });
+
   it('that config.json asks for and nobody saved is broken', async () => {
     changeJson(folder, 'config.json', { tie_word_embeddings: false });
     expect(await found('decoder')).toMatchObject(BROKEN);
@@ -185,6 +205,34 @@ describe('the decoder', () => {
     await rewriteWeights(folder, (name) => !name.startsWith('cls.'));
     const result = await found('decoder');
     expect(result).toMatchObject({ ...BROKEN, fix: expect.stringContaining('--head tied') });
+  });
+});
+
+describe('the names of tensors', () => {
+  it.each([
+    ['module.', () => true, 42],
+    ['model.', (name: string) => name.startsWith('cls.'), 5],
+  ])(
+    'with %s before them, which transformers does not read, are found, and mended by an import',
+    async (prefix, isMeant, num) => {
+      await renameTensors(folder, (name) => (isMeant(name) ? prefix + name : name));
+      const words = expect.stringMatching(
+        `^transformers does not know the names of ${num} of \\d+ tensors, the first .*${prefix}`,
+      );
+      expect(await found('tensor-names')).toMatchObject({ ...CHANGES, found: [words] });
+      const output = join(root, 'imported');
+      await importModel({ source: folder, output });
+      expect(await checkFor('tensor-names', output)).toMatchObject({ verdict: 'ok' });
+      expect(await checkFor('against-vectors', output, { against: folder })).toMatchObject({ verdict: 'ok' });
+    },
+  );
+
+  it.each<[string, (name: string) => string]>([
+    ['of an encoder that was saved alone', (name) => name.replace(/^bert\./, '')],
+    ['with gamma and beta', (name) => name.replace(/LayerNorm\.weight$/, 'LayerNorm.gamma')],
+  ])('%s are known to transformers', async (_, rename) => {
+    await renameTensors(folder, rename);
+    expect(await found('tensor-names')).toMatchObject({ verdict: 'ok' });
   });
 });
 
@@ -293,12 +341,13 @@ describe('lengths', () => {
     expect(changesScores).toBe(false);
   });
 
-  it('that cut none of the texts differ without an effect, and change no scores', async () => {
+  it('that cut none of the texts are named, and have no effect', async () => {
     writeJson(folder, 'sentence_bert_config.json', { max_seq_length: 512 });
     changeJson(folder, 'lzero.json', { encodeLength: 511 });
     expect(await found('max-length')).toMatchObject({
       changesScores: false,
-      verdict: 'differs',
+      verdict: 'no effect',
+      fix: 'make all files name the length that the model is to be used with',
       effect: { largestChange: 0, numChangedScores: 0, numChangedTopTens: 0 },
     });
   });

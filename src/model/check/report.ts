@@ -14,10 +14,12 @@ export type CheckId =
   | 'decoder'
   | 'weights'
   | 'weight-files'
+  | 'tensor-names'
   | 'sizes'
   | 'max-length'
   | 'against-tokenizer'
   | 'against-query-weights'
+  | 'against-special-tokens'
   | 'against-settings'
   | 'against-config'
   | 'against-head'
@@ -25,10 +27,11 @@ export type CheckId =
   | 'test-vectors';
 
 /**
- * `differs`: two files, conventions or models lead to different vectors; `broken`: something cannot be used at all;
+ * `differs`: two files, conventions or models lead to different scores, or nobody can measure whether they do; `no effect`:
+ * they are read in different ways, but no score of the texts changes; `broken`: something cannot be used at all;
  * `not applicable`: the model has nothing of the kind, or what the check needs is broken.
  */
-export type Verdict = 'ok' | 'differs' | 'broken' | 'not applicable';
+export type Verdict = 'ok' | 'no effect' | 'differs' | 'broken' | 'not applicable';
 
 /** How scores move between two ways to read a model. */
 export type Effect = {
@@ -91,17 +94,17 @@ export type Difference = {
   readonly fix: string;
 };
 
-/** Something that others may read in another way. */
+/**
+ * Something that others may read in another way. A difference that could not be measured counts as one that changes scores:
+ * nobody can say that it does not. So does every difference from test vectors, which hold tokens and weights beside the
+ * scores of a few pairs.
+ */
 export function differs(id: CheckId, difference: Difference): CheckResult {
-  return { id, verdict: 'differs', ...difference };
+  const isSilent = id !== 'test-vectors' && difference.effect?.numChangedScores === 0;
+  return { id, verdict: isSilent ? 'no effect' : 'differs', ...difference };
 }
 
-/**
- * Whether a result means other scores. A difference that could not be measured counts: nobody can say that it does not. So
- * does every difference from test vectors, which hold tokens and weights beside the scores of a few pairs.
- */
-export function changesScores({ id, verdict, effect }: CheckResult): boolean {
-  if (verdict === 'broken') return true;
-  if (verdict !== 'differs') return false;
-  return id === 'test-vectors' || effect === undefined || effect.numChangedScores > 0;
+/** Whether a result means other scores, or none. */
+export function changesScores({ verdict }: Pick<CheckResult, 'verdict'>): boolean {
+  return verdict === 'differs' || verdict === 'broken';
 }

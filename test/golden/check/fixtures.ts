@@ -136,16 +136,28 @@ export async function rewriteWeights(
   keep: (name: string) => boolean,
   change: (name: string, values: Float32Array) => Float32Array = (_, values) => values,
 ): Promise<void> {
+  await rewrite(folder, (name, values) => (keep(name) ? { name, values: change(name, values) } : undefined));
+}
+
+/** Gives tensors other names. */
+export async function renameTensors(folder: string, rename: (name: string) => string): Promise<void> {
+  await rewrite(folder, (name, values) => ({ name: rename(name), values }));
+}
+
+type NamedValues = { readonly name: string; readonly values: Float32Array };
+
+async function rewrite(
+  folder: string,
+  change: (name: string, values: Float32Array) => NamedValues | undefined,
+): Promise<void> {
   const path = join(folder, 'model.safetensors');
   const file = await openSafetensors(path);
   const tensors = await Promise.all(
-    [...file.tensors.keys()].filter(keep).map(async (name) => ({
-      name,
-      dtype: 'F32' as const,
-      shape: file.tensors.get(name)?.shape ?? [],
-      values: change(name, await file.readFloat32(name)),
-    })),
+    [...file.tensors].map(async ([name, { shape }]) => {
+      const changed = change(name, await file.readFloat32(name));
+      return changed ? [{ ...changed, dtype: 'F32' as const, shape }] : [];
+    }),
   );
   await file.close();
-  await writeSafetensors(path, tensors);
+  await writeSafetensors(path, tensors.flat());
 }
