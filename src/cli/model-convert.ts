@@ -9,6 +9,7 @@ import {
   TARGET_LAYOUTS,
   type TargetLayout,
 } from '../model/index.ts';
+import { sampleTexts } from './check-sample.ts';
 import type { CliContext } from './context.ts';
 import {
   addCheckpointOptions,
@@ -68,7 +69,8 @@ async function convert(context: CliContext, source: string, options: ConvertComm
   const { output, to, drop, backend, precision, force } = options;
   const common = { ...checkpointOptions(options), source, output, to };
   const { signal } = context;
-  const report = await convertModel({ ...common, drop, backend, precision, force, signal });
+  const texts = await sampleTexts();
+  const report = await convertModel({ ...common, drop, backend, precision, force, texts, signal });
   if (context.options.json) {
     await context.stdout.writeJson({ output, ...report });
     return;

@@ -5,9 +5,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { golden, goldenFolder } from '../../test/golden/model/fixtures.ts';
 import { firesAt } from '../../test/lib/abort.ts';
 import { compareVectors, writeTiedHeadModel } from '../../test/lib/convert-models.ts';
+import {
+  negativeWeights,
+  writeQueryTensor,
+  writeRouterFolder,
+  writeSiameseFolder,
+} from '../../test/lib/sparse-encoder-folder.ts';
 import { ConfigError, InterruptedError, OutputError } from '../core/index.ts';
 import { type ConvertOptions, convertModel } from './convert.ts';
 import { EMBEDDED_MODEL } from './embedded-model.ts';
+import { importModel } from './import.ts';
+import type { Droppable } from './layouts/losses.ts';
 import { loadModel } from './model.ts';
 import { parsePruneRule } from './prune.ts';
 
@@ -201,6 +209,58 @@ describe('what a layout cannot carry', () => {
   it('an ONNX file cannot be turned into a checkpoint', async () => {
     const source = await convert({ to: 'onnx' });
     await expect(convert({ to: 'opensearch', source, idf: undefined })).rejects.toThrow('ONNX file');
+  });
+});
+
+describe.each(LAYOUTS)('what sentence-transformers reads in another way than lzero, written as %s', (to) => {
+  const source = (): string => join(scratch, `read-otherwise-${numFolders++}`);
+  const numNegative = negativeWeights.filter((weight) => weight < 0).length;
+
+  /** Refused by a name that --drop takes, and made with it. */
+  async function expectLoss(folder: string, name: Droppable, reason: RegExp): Promise<string> {
+    const output = join(scratch, String(numFolders++));
+    const refused = convertModel({ source: folder, output, to });
+    await expect(refused).rejects.toThrow(reason);
+    await expect(refused).rejects.toMatchObject({ hint: expect.stringContaining(`--drop ${name}`) });
+    expect(existsSync(output)).toBe(false);
+    expect(await convertModel({ source: folder, output, to, drop: [name] })).toMatchObject({ dropped: [name] });
+    return output;
+  }
+
+  it('query weights below 0 are refused by name, and 0 with --drop', async () => {
+    const folder = source();
+    await writeRouterFolder(folder, '6');
+    await writeQueryTensor(join(folder, 'query_0_SparseStaticEmbedding'), negativeWeights);
+    const made = await expectLoss(
+      folder,
+      'negative-weights',
+      new RegExp(`the layout ${to} cannot carry ${numNegative} query weights`),
+    );
+    expect((await loadModel(made)).encodeQuery('the river')).toEqual(
+      (await loadModel(folder)).encodeQuery('the river'),
+    );
+  });
+
+  // OpenSearch's layout looks queries up, which is a loss by itself.
+  if (to !== 'opensearch')
+    it('special tokens with weights on both sides are refused, with what they do, and silent with --drop', async () => {
+      const folder = source();
+      writeSiameseFolder(folder, '6');
+      const reason = /weights of special tokens: .* \(\d+ of 196 scores change, by up to 0\.\d+\)/;
+      await expectLoss(folder, 'special-tokens', reason);
+    });
+
+  it('neither is a loss where nothing of the kind changes a score, or in a model that lzero has made', async () => {
+    const folder = source();
+    await writeRouterFolder(folder, '6');
+    const place = join(folder, 'query_0_SparseStaticEmbedding');
+    await writeQueryTensor(place, negativeWeights.map(Math.abs));
+    expect(await convertModel({ source: folder, output: source(), to })).toMatchObject({ dropped: [] });
+    await writeQueryTensor(place, negativeWeights);
+    const imported = source();
+    const { notes } = await importModel({ source: folder, output: imported });
+    expect(notes).toContain(`${numNegative} query weights are below 0: they count as 0`);
+    expect(await convertModel({ source: imported, output: source(), to })).toMatchObject({ dropped: [] });
   });
 });
 

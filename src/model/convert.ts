@@ -5,13 +5,14 @@
  */
 import { basename, resolve } from 'node:path';
 import { ConfigError } from '../core/index.ts';
+import type { CheckTexts } from './check/tricky-texts.ts';
 import { Checkpoint, missingHead } from './checkpoint.ts';
 import { makeFolder } from './folder-output.ts';
 import { resolveModel } from './hub/resolve-model.ts';
 import { inputsOf, makeModel } from './import.ts';
 import type { Precision } from './int8/precision.ts';
 import type { Droppable, ForeignLayout } from './layouts/losses.ts';
-import { lossesOf, withoutLosses } from './layouts/losses.ts';
+import { lossesOf, refuseLosses, withoutLosses } from './layouts/losses.ts';
 import type { CheckpointOptions } from './layouts/source-model.ts';
 import { writeOnnxFolder } from './layouts/write-onnx.ts';
 import { writeOpenSearch } from './layouts/write-opensearch.ts';
@@ -19,6 +20,7 @@ import type { Backend, ForeignModel } from './layouts/write-sentence-transformer
 import { writeSentenceTransformers } from './layouts/write-sentence-transformers.ts';
 import type { ModelFolder } from './model-folder.ts';
 import { readModelFolder, weightNotes } from './model-folder.ts';
+import { readingLosses } from './reading-losses.ts';
 import type { BertSettings, ModelSettings } from './settings.ts';
 import { precisionOf } from './settings.ts';
 
@@ -42,6 +44,8 @@ export type ConvertOptions = CheckpointOptions & {
   readonly drop?: readonly Droppable[] | undefined;
   /** Replace a model folder that is there. */
   readonly force?: boolean | undefined;
+  /** Texts on which it is measured what the conversion changes for those who read the source, besides the kit's own. */
+  readonly texts?: CheckTexts | undefined;
   /** Stops the work with `InterruptedError`; nothing is made then. */
   readonly signal?: AbortSignal | undefined;
 };
@@ -64,15 +68,26 @@ export async function convertModel(options: ConvertOptions): Promise<ConvertRepo
   return to === 'lzero' ? await toOwnLayout(options) : await toForeignLayout({ ...options, to });
 }
 
-/** Our own layout carries everything and names no program that would run the network. */
-async function toOwnLayout({ to, backend, drop = [], ...options }: ConvertOptions): Promise<ConvertReport> {
+/** Our own layout carries all settings and names no program that would run the network. */
+async function toOwnLayout({ backend, drop = [], ...options }: ConvertOptions): Promise<ConvertReport> {
+  const { to } = options;
   if (backend !== undefined) throw noBackend(to);
-  if (drop.length > 0)
-    throw new ConfigError(`the layout ${to} carries everything: there is no ${drop.join(', ')} to be left out`, {
-      hint: 'leave out --drop; lzero model import makes a model with other settings',
+  const { model } = await readSource(options);
+  const losses = await readingLosses(model, options);
+  const dropped = losses.map(({ name }) => name);
+  const kept = drop.filter((name) => !dropped.includes(name));
+  if (kept.length > 0)
+    throw new ConfigError(`the layout ${to} can carry all of it: there is no ${kept.join(', ')} to be left out`, {
+      hint: 'leave it out of --drop; lzero model import makes a model with other settings',
     });
+  refuseLosses(losses, { to, drop });
   const { settings } = await makeModel(options);
-  return { layout: to, settings, precision: precisionOf(settings), dropped: [], notes: [] };
+  return { layout: to, settings, precision: precisionOf(settings), dropped, notes: changesOf(model) };
+}
+
+async function readSource(options: ConvertOptions): Promise<{ readonly folder: string; readonly model: ModelFolder }> {
+  const { folder, name } = await resolveModel(options.source);
+  return { folder, model: await readModelFolder(folder, options, name) };
 }
 
 function noBackend(to: TargetLayout): ConfigError {
@@ -81,30 +96,34 @@ function noBackend(to: TargetLayout): ConfigError {
 
 type ForeignOptions = ConvertOptions & { readonly to: ForeignLayout };
 
-async function toForeignLayout({ output, to, force, signal, ...options }: ForeignOptions): Promise<ConvertReport> {
-  const { activation, encodeLength, prune, idf, drop = [] } = options;
-  const { folder: source, name } = await resolveModel(options.source);
-  const model = await readModelFolder(source, { activation, encodeLength, prune, idf }, name);
-  const own = networkSettings(model, to);
-  const losses = lossesOf(own, to).map((loss) => loss.name);
-  const { precision = precisionOf(own) } = options;
-  const { precision: _, ...settings } = { ...withoutLosses(own, to, drop), name: basename(resolve(output)) };
-  return await makeFolder(output, { inputs: inputsOf(source, options), force, signal }, async (folder) => {
-    const checkpoint = await Checkpoint.open(model.encoderFolder, { signal });
-    try {
-      const plan = planOf(checkpoint, { to, precision, backend: options.backend });
-      await writeLayout(folder, { ...model, settings, checkpoint, precision }, plan);
-      return {
-        layout: to,
-        settings,
-        precision,
-        dropped: losses,
-        notes: [...changesOf(model), ...notesOf(plan, { settings, precision }), ...needless(drop, losses, to)],
-      };
-    } finally {
-      await checkpoint.close();
-    }
-  });
+async function toForeignLayout(options: ForeignOptions): Promise<ConvertReport> {
+  const { output, to, force, signal } = options;
+  const source = await readSource(options);
+  const settings = networkSettings(source.model, to);
+  const place = { inputs: inputsOf(source.folder, options), force, signal };
+  return await makeFolder(output, place, (folder) => fill(folder, { ...source.model, settings }, options));
+}
+
+/** A model with a network that we can look into. */
+type NetworkModel = ModelFolder & { readonly settings: BertSettings };
+
+async function fill(folder: string, model: NetworkModel, options: ForeignOptions): Promise<ConvertReport> {
+  const { output, to, drop = [], backend, signal } = options;
+  const losses = [...lossesOf(model.settings, to), ...(await readingLosses(model, options))];
+  refuseLosses(losses, { to, drop });
+  const dropped = losses.map(({ name }) => name);
+  const { precision = precisionOf(model.settings) } = options;
+  const { precision: _, ...left } = withoutLosses(model.settings, losses);
+  const settings = { ...left, name: basename(resolve(output)) };
+  const checkpoint = await Checkpoint.open(model.encoderFolder, { signal });
+  try {
+    const plan = planOf(checkpoint, { to, precision, backend });
+    await writeLayout(folder, { ...model, settings, checkpoint, precision }, plan);
+    const notes = [...changesOf(model), ...notesOf(plan, { settings, precision }), ...needless(drop, dropped, to)];
+    return { layout: to, settings, precision, dropped, notes };
+  } finally {
+    await checkpoint.close();
+  }
 }
 
 /** Others know only networks that we can look into. */
@@ -164,11 +183,12 @@ function needless(drop: readonly Droppable[], losses: readonly Droppable[], to: 
 }
 
 /** What is written as lzero reads it, where whoever made the model reads it in another way. */
-function changesOf({ layout, settings, idf }: ModelFolder): string[] {
+function changesOf(model: ModelFolder): string[] {
+  const { layout, settings } = model;
   if (layout === 'lzero') return [];
   const silenced =
     layout === 'sentence-transformers' ? ['special tokens weigh 0 from now on: sentence-transformers kept them'] : [];
-  return settings.kind === 'bert' && settings.queries === 'encoded' ? silenced : [...silenced, ...weightNotes(idf)];
+  return settings.kind === 'bert' && settings.queries === 'encoded' ? silenced : [...silenced, ...weightNotes(model)];
 }
 
 function notesOf({ to, backend }: Plan, made: { settings: BertSettings; precision: Precision }): string[] {

@@ -13,7 +13,7 @@ import { readSourceModel, withOptions } from './layouts/find-layout.ts';
 import { readSmallFile, readTextFile } from './layouts/module-files.ts';
 import { weightsIn } from './layouts/network-in.ts';
 import type { CheckpointOptions, SourceModel } from './layouts/source-model.ts';
-import { readQueryWeights } from './query-weights.ts';
+import { numBelowZero, readQueryWeights } from './query-weights.ts';
 import { MIN_ENCODE_LENGTH } from './settings.ts';
 
 /** What is in the folder, the weights excepted. */
@@ -57,7 +57,7 @@ export async function completeModel(source: SourceModel, idf: string | undefined
   checkFit({ ...source, config, tokenizer });
   await checkTokenizer(source, { tokenizer, tokenizerFiles });
   const weights = await readQueryWeights({ ...source, tokenizer }, idf);
-  const notes = [...source.notes, ...weightNotes(weights.idf)];
+  const notes = [...source.notes, ...weightNotes({ idf: weights.idf, tokenizer })];
   const settings =
     weights.queryWeights.kind === 'none' ? { ...source.settings, idf: 'none' as const } : source.settings;
   return { ...source, settings, notes, config, tokenizer, tokenizerFiles, ...weights };
@@ -140,8 +140,8 @@ function cutting(tokenizerJson: string): string {
 }
 
 /** Weights that others may read in another way. */
-export function weightNotes({ values }: IdfTable): string[] {
-  const numNegative = values.reduce((count, weight) => (weight < 0 ? count + 1 : count), 0);
+export function weightNotes({ idf, tokenizer }: Pick<ModelFolder, 'idf' | 'tokenizer'>): string[] {
+  const numNegative = numBelowZero(idf, tokenizer);
   return numNegative === 0 ? [] : [`${numNegative} query weights are below 0: they count as 0`];
 }
 

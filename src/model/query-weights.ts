@@ -59,6 +59,19 @@ async function readDefault({ folder, settings, tokenizer }: Owner): Promise<Foun
   }
 }
 
+/** How many tokens weigh less than 0. Special ones weigh 0 whatever a table says, and do not count. */
+export function numBelowZero({ values }: IdfTable, { vocabulary }: Pick<Tokenizer, 'vocabulary'>): number {
+  return values.filter((weight, j) => weight < 0 && !vocabulary.specialIds.has(j)).length;
+}
+
+/**
+ * Whether other programs look queries up in the model's own table, weights below 0 as they are: not where the table is only
+ * ours, which counts them as 0, nor where queries are encoded.
+ */
+export function isLookedUpByOthers({ layout, settings }: Pick<SourceModel, 'layout' | 'settings'>): boolean {
+  return (layout === 'sentence-transformers' || layout === 'opensearch') && !isSiamese(settings);
+}
+
 /** Reads an IDF table for a tokenizer; 'none' gives every token weight 1. */
 export async function readIdf(path: string, tokenizer: Tokenizer): Promise<IdfTable> {
   if (path === 'none') return noIdf(tokenizer.vocabulary);

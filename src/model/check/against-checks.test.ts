@@ -19,8 +19,16 @@ import {
 } from '../../../test/golden/check/fixtures.ts';
 import { goldenFolder } from '../../../test/golden/model/fixtures.ts';
 import { tokenizerJson } from '../../../test/golden/text/fixtures.ts';
+import {
+  negativeWeights,
+  writeQueryTensor,
+  writeRouterFolder,
+  writeSiameseFolder,
+} from '../../../test/lib/sparse-encoder-folder.ts';
 import { convertModel } from '../convert.ts';
+import { importModel } from '../import.ts';
 import { quantiseModel } from '../int8/quantise-model.ts';
+import type { Droppable } from '../layouts/losses.ts';
 import { checkModel } from './check-model.ts';
 import type { CheckId, CheckResult } from './report.ts';
 
@@ -65,6 +73,41 @@ describe('of two models without a network', () => {
       },
     ],
   ])('finds the difference for %s, and no other but that of the vectors', expectOnly);
+});
+
+describe('of a model of sentence-transformers and what was made of it', () => {
+  const made = (drop: Droppable) =>
+    convertModel({ source: other, output: folder, to: 'sentence-transformers', drop: [drop] });
+  /** Something that lzero reads alike in both: found by its id alone, either way round, and measured. */
+  async function expectFound(id: CheckId, words: string): Promise<void> {
+    const there = await checkModel(other, { against: folder });
+    const here = await checkModel(folder, { against: other });
+    for (const { checks, changesScores } of [there, here]) {
+      const faults = checks.filter((one) => one.id.startsWith('against') && one.verdict !== 'ok');
+      expect(faults).toMatchObject([
+        { id, verdict: 'differs', found: expect.arrayContaining([expect.stringContaining(words)]) },
+      ]);
+      expect(faults[0].effect?.numChangedScores).toBeGreaterThan(0);
+      expect(changesScores).toBe(true);
+    }
+  }
+
+  it('finds query weights below 0 that have become 0: its scores are others there', async () => {
+    await writeRouterFolder(other, '6');
+    await writeQueryTensor(join(other, 'query_0_SparseStaticEmbedding'), negativeWeights);
+    const numNegative = negativeWeights.filter((weight) => weight < 0).length;
+    await made('negative-weights');
+    await expectFound('against-query-weights', `weighs ${numNegative} of 277 tokens in another way`);
+    rmSync(folder, { recursive: true });
+    await importModel({ source: other, output: folder }); // has the same table, of which lzero takes none below 0
+    await expectFound('against-query-weights', 'and as 0 in all vectors of lzero');
+  });
+
+  it('finds special tokens that have lost their weights', async () => {
+    writeSiameseFolder(other, '6');
+    await made('special-tokens');
+    await expectFound('against-special-tokens', `keeps the weights that ${other} gives them`);
+  });
 });
 
 describe('of two models with a network', () => {

@@ -8,12 +8,14 @@ import { Checkpoint } from '../checkpoint.ts';
 import type { WrittenTerms } from '../layouts/network-weights.ts';
 import { type ModelFolder, networkFile } from '../model-folder.ts';
 import { formatPruneRule } from '../prune.ts';
+import { isLookedUpByOthers, numBelowZero } from '../query-weights.ts';
 import { givesWeights, type ModelSettings, precisionOf } from '../settings.ts';
 import { hasCodes } from '../write-weights.ts';
 import { effectOf, isSame, largestChange, type TokenWeights } from './effect.ts';
+import { effectOfKept } from './kept-special-tokens.ts';
 import { withMixedNetwork } from './mixed-network.ts';
 import { networkDifferences } from './network-differences.ts';
-import { weightDifference } from './query-weight-checks.ts';
+import { takenWeights, weightDifference } from './query-weight-checks.ts';
 import { broken, type CheckId, type CheckResult, differs, type Effect, notApplicable, ok } from './report.ts';
 import { hasProblem, orBroken, type Subject } from './subject.ts';
 import { allTexts, effectOfTokenizer } from './tokenizer-checks.ts';
@@ -30,6 +32,7 @@ type Pair = {
 const PARTS: readonly (readonly [id: CheckId, check: (pair: Pair) => Promise<CheckResult>])[] = [
   ['against-tokenizer', checkTokenizers],
   ['against-query-weights', checkWeightTables],
+  ['against-special-tokens', checkKeptTokens],
   ['against-settings', checkSettings],
   ['against-config', checkConfigs],
   ['against-head', checkNetworks],
@@ -65,16 +68,43 @@ async function checkTokenizers({ subject, model, other }: Pair): Promise<CheckRe
 async function checkWeightTables({ subject, model, other }: Pair): Promise<CheckResult> {
   const id = 'against-query-weights';
   const table = byTokens(model, other);
-  const found = weightDifference(model, { path: other.folder, table });
-  if (found === undefined) return ok(id, 'every token weighs the same in both');
-  const effect = await subject.measure({ idf: table });
-  return differs(id, { found: [found], effect, fix: 'give both the same table: lzero model import … --idf FILE' });
+  const difference = weightDifference(subject, model, { path: other.folder, table });
+  if (difference === undefined) return ok(id, 'every token weighs the same in both');
+  const { words, effect } = difference;
+  const found = [model, other].some(hasNegative) ? [words, BELOW_ZERO] : [words];
+  return differs(id, { found, effect, fix: 'give both the same table: lzero model import … --idf FILE' });
 }
 
-/** The other model's weights for this model's tokens; a token that it does not have weighs nothing there. */
+/** Whether somebody takes weights of the table below 0 as they are. */
+function hasNegative(model: ModelFolder): boolean {
+  return isLookedUpByOthers(model) && numBelowZero(model.idf, model.tokenizer) > 0;
+}
+
+const BELOW_ZERO =
+  'weights below 0 count as they are where sentence-transformers reads a table, and as 0 in all vectors of lzero';
+
+/** The other model's weights, as its readers take them, for this model's tokens; 0 for one that it does not have. */
 function byTokens({ tokenizer }: ModelFolder, other: ModelFolder): IdfTable {
-  const weightOf = (token: string): number => other.idf.values[other.tokenizer.vocabulary.idOf(token) ?? -1] ?? 0;
+  const { values } = takenWeights(other);
+  const weightOf = (token: string): number => values[other.tokenizer.vocabulary.idOf(token) ?? -1] ?? 0;
   return { values: Float32Array.from(tokenizer.vocabulary.tokens, weightOf) };
+}
+
+/** Special tokens weigh 0 in all vectors of lzero: where sentence-transformers reads a model, they may weigh something. */
+async function checkKeptTokens({ subject, otherSubject }: Pair): Promise<CheckResult> {
+  const id = 'against-special-tokens';
+  const [here, there] = [await effectOfKept(subject), await effectOfKept(otherSubject)];
+  const effect = here ?? there;
+  if (effect === undefined) return ok(id, 'they change no score of either');
+  if (here && there) return ok(id, 'sentence-transformers keeps the weights that both give them');
+  const [{ folder }, other] = here ? [subject, otherSubject] : [otherSubject, subject];
+  return differs(id, {
+    found: [
+      `sentence-transformers keeps the weights that ${folder} gives them; in ${other.folder} they change no score`,
+    ],
+    effect,
+    fix: 'compare scores of lzero alone, or take the model without them everywhere',
+  });
 }
 
 // ---- settings
@@ -212,7 +242,7 @@ function sharedTerms(model: ModelFolder, other: ModelFolder): WrittenTerms | und
 // ---- vectors
 
 function isFault({ verdict }: CheckResult): boolean {
-  return verdict === 'differs' || verdict === 'broken';
+  return verdict !== 'ok' && verdict !== 'not applicable';
 }
 
 /** The two models as wholes: what a user of either would see. `isNamed`: whether a part of them is known to differ. */

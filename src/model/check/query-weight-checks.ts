@@ -6,13 +6,13 @@
  */
 import { join, relative } from 'node:path';
 import type { SparseVector } from '../../core/index.ts';
-import { type IdfTable, noIdf } from '../../text/index.ts';
+import { type IdfTable, noIdf, type QuerySide, type Tokenizer } from '../../text/index.ts';
 import { weightsIn } from '../layouts/network-in.ts';
 import type { ModelFolder } from '../model-folder.ts';
 import { prune } from '../prune.ts';
-import { readIdf, readWeightTensor, tokensNamedIn } from '../query-weights.ts';
+import { isLookedUpByOthers, numBelowZero, readIdf, readWeightTensor, tokensNamedIn } from '../query-weights.ts';
 import { isSiamese } from '../settings.ts';
-import { effectOf, largest } from './effect.ts';
+import { type Encoded, effectOf, largest } from './effect.ts';
 import { type CheckResult, differs, type Effect, notApplicable, ok } from './report.ts';
 import { lookedUp, problemOf, type Subject } from './subject.ts';
 
@@ -102,27 +102,47 @@ async function checkMissing(subject: Subject, model: ModelFolder, table: Table):
 
 // ---- what sentence-transformers does to a query that is looked up
 
-/** Whether others look queries up in the model's own table: not where it is only ours, nor where queries are encoded. */
-function isLookedUpByOthers({ layout, settings }: ModelFolder): boolean {
-  return (layout === 'sentence-transformers' || layout === 'opensearch') && !isSiamese(settings);
-}
-
 /** Weights below 0, which count as 0 here. */
-function checkNegative({ encoded, texts }: Subject, model: ModelFolder): Finding {
-  const { specialIds } = model.tokenizer.vocabulary;
-  const numNegative = model.idf.values.filter((weight, j) => weight < 0 && !specialIds.has(j)).length;
+function checkNegative(subject: Subject, model: ModelFolder): Finding {
+  const { idf, tokenizer } = model;
+  const numNegative = numBelowZero(idf, tokenizer);
   if (numNegative === 0) return { found: [] };
   const found = [`${numNegative} weights are below 0 and count as 0 (relu)`];
   if (!isLookedUpByOthers(model)) return { found };
-  const queries = texts.queries.map((text) => unclipped(model, text));
-  const effect = encoded && effectOf(encoded, { ...encoded, queries });
+  const effect = effectOfTables(subject, tokenizer, { before: clipped(idf), after: idf });
   if (effect?.numChangedScores === 0) return { found };
   found.push('others take them as they are, sentence-transformers among them');
-  return { found, effect, fix: 'put 0 in place of them: lzero model convert --to sentence-transformers does' };
+  const how = 'lzero model convert --to sentence-transformers --drop negative-weights does';
+  return { found, effect, fix: `put 0 in place of them: ${how}` };
+}
+
+/** A model's table as whoever reads its layout takes it: as it is, or as lzero does. */
+export function takenWeights(model: Pick<ModelFolder, 'idf' | 'layout' | 'settings'>): IdfTable {
+  return isLookedUpByOthers(model) ? model.idf : clipped(model.idf);
+}
+
+function clipped({ values }: IdfTable): IdfTable {
+  return { values: values.map((weight) => Math.max(0, weight)) };
+}
+
+type Tables = { readonly before: IdfTable; readonly after: IdfTable };
+
+/** What scores do where a table takes the place of another, and weights below 0 count as they are. */
+function effectOfTables(
+  { encoded, texts }: Subject,
+  tokenizer: Tokenizer,
+  { before, after }: Tables,
+): Effect | undefined {
+  if (encoded === undefined) return undefined;
+  const by = (idf: IdfTable): Encoded => ({
+    ...encoded,
+    queries: texts.queries.map((text) => unclipped({ tokenizer, idf }, text)),
+  });
+  return effectOf(by(before), by(after));
 }
 
 /** q[j] = idf[j] of each token, also below 0. */
-function unclipped({ tokenizer, idf }: ModelFolder, text: string): SparseVector {
+function unclipped({ tokenizer, idf }: QuerySide, text: string): SparseVector {
   const { specialIds } = tokenizer.vocabulary;
   const terms = Uint32Array.from(new Set(tokenizer.encode(text)))
     .filter((j) => idf.values[j] !== 0 && !specialIds.has(j))
@@ -152,10 +172,13 @@ async function checkOthers(subject: Subject, model: ModelFolder): Promise<Findin
   const found: string[] = [];
   const effects: (Effect | undefined)[] = [];
   for (const { path, table } of await otherTables(subject, model)) {
-    const difference = typeof table === 'string' ? table : weightDifference(model, { path, table });
+    const difference =
+      typeof table === 'string'
+        ? { words: table, effect: undefined }
+        : weightDifference(subject, model, { path, table: takenWeights({ ...model, idf: table }) });
     if (difference === undefined) continue;
-    found.push(difference);
-    effects.push(typeof table === 'string' ? undefined : await subject.measure({ idf: table }));
+    found.push(difference.words);
+    effects.push(difference.effect);
   }
   if (found.length === 0) return { found };
   return {
@@ -195,20 +218,26 @@ async function otherTables({ folder, files }: Subject, model: ModelFolder): Prom
   return tables;
 }
 
-/** In words, how many tokens a table weighs in another way; undefined where it is none. */
+/** In words, how many tokens a table, as its readers take it, weighs in another way, and the effect; undefined for none. */
 export function weightDifference(
+  subject: Subject,
   model: ModelFolder,
   { path, table }: { readonly path: string; readonly table: IdfTable },
-): string | undefined {
-  const { vocabulary } = model.tokenizer;
-  const [here, there] = [model.idf.values, table.values].map((values) => values.map((weight) => Math.max(0, weight)));
+): { readonly words: string; readonly effect: Effect | undefined } | undefined {
+  const { tokenizer } = model;
+  const { vocabulary } = tokenizer;
+  const own = takenWeights(model);
+  const [here, there] = [own.values, table.values];
   const others = vocabulary.tokens.flatMap((_, j) =>
     Math.abs(here[j] - (there[j] ?? Number.NaN)) <= SAME_WEIGHT || vocabulary.specialIds.has(j) ? [] : [j],
   );
   if (others.length === 0) return undefined;
   const [j] = others;
   const first = `${JSON.stringify(vocabulary.tokens[j])} ${there[j] ?? 'nothing'} there, ${here[j]} here`;
-  return `${path} weighs ${others.length} of ${vocabulary.size} tokens in another way; the first: ${first}`;
+  return {
+    words: `${path} weighs ${others.length} of ${vocabulary.size} tokens in another way; the first: ${first}`,
+    effect: effectOfTables(subject, tokenizer, { before: own, after: table }),
+  };
 }
 
 function shown({ folder }: ModelFolder, path: string): string {

@@ -1,17 +1,18 @@
 /**
- * What other layouts have no place for. A model that has such a thing is not written in that layout, unless the caller
- * says that it may be left out: its vectors would be others, under the same name.
+ * What layouts have no place for, and what becomes of it. A model that has such a thing is not written in that layout,
+ * unless the caller says that it may be left out: its vectors would be others, under the same name.
  */
 import { ConfigError } from '../../core/index.ts';
 import { hasPruneGraph } from '../onnx/prune-graph.ts';
 import { formatPruneRule } from '../prune.ts';
 import type { BertSettings } from '../settings.ts';
+import type { LayoutName } from './source-model.ts';
 
 /** Layouts of others that we write. */
 export type ForeignLayout = 'sentence-transformers' | 'opensearch' | 'onnx';
 
 /** What can be left out, by the names that --drop takes. */
-export const DROPPABLE = ['prune', 'activation', 'query-encoder'] as const;
+export const DROPPABLE = ['prune', 'activation', 'query-encoder', 'negative-weights', 'special-tokens'] as const;
 /** Something that can be left out. */
 export type Droppable = (typeof DROPPABLE)[number];
 
@@ -26,7 +27,7 @@ export type Loss = {
 
 const KEEPS = { lzero: '--to lzero keeps it', onnx: '--to onnx keeps it' } as const;
 
-/** What a model would lose in a layout. */
+/** What a model would lose in a layout of others by its settings. */
 export function lossesOf(settings: BertSettings, layout: ForeignLayout): Loss[] {
   return [...pruneLoss(settings, layout), ...activationLoss(settings, layout), ...queryLoss(settings, layout)];
 }
@@ -68,17 +69,22 @@ function queryLoss({ queries }: BertSettings, layout: ForeignLayout): Loss[] {
   return [{ name: 'query-encoder', reason, instead: '--to sentence-transformers keeps it' }];
 }
 
-/** The settings without what the layout cannot carry; refuses where `drop` does not name all of it. */
-export function withoutLosses(settings: BertSettings, layout: ForeignLayout, drop: readonly Droppable[]): BertSettings {
-  const losses = lossesOf(settings, layout);
+/** Refuses to write a model of which something would be lost that `drop` does not name. */
+export function refuseLosses(
+  losses: readonly Loss[],
+  { to, drop }: { readonly to: LayoutName; readonly drop: readonly Droppable[] },
+): void {
   const kept = losses.filter(({ name }) => !drop.includes(name));
-  if (kept.length > 0) {
-    const names = losses.map(({ name }) => name).join(',');
-    const alternatives = [...new Set(kept.map(({ instead }) => instead))].join('; ');
-    throw new ConfigError(`the layout ${layout} cannot carry ${kept.map(({ reason }) => reason).join('; ')}`, {
-      hint: `${alternatives}; or leave it out, which gives other vectors: --drop ${names}`,
-    });
-  }
+  if (kept.length === 0) return;
+  const names = losses.map(({ name }) => name).join(',');
+  const alternatives = [...new Set(kept.map(({ instead }) => instead))].join('; ');
+  throw new ConfigError(`the layout ${to} cannot carry ${kept.map(({ reason }) => reason).join('; ')}`, {
+    hint: `${alternatives}; or leave it out, which gives other vectors: --drop ${names}`,
+  });
+}
+
+/** The settings without what is lost. */
+export function withoutLosses(settings: BertSettings, losses: readonly Loss[]): BertSettings {
   return losses.reduce((rest, { name }) => dropped(rest, name), settings);
 }
 
@@ -92,6 +98,9 @@ function dropped(settings: BertSettings, name: Droppable): BertSettings {
       const { queries: _, ...rest } = settings;
       return rest;
     }
+    case 'negative-weights':
+    case 'special-tokens':
+      return settings; // no settings: they weigh 0 in whatever lzero reads and writes
     default:
       return name satisfies never;
   }

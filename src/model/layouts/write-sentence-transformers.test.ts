@@ -21,7 +21,7 @@ describe('a model that encodes its queries, written for sentence-transformers', 
   it('weighs looked-up query tokens as before, also where each weighs 1', async () => {
     const [source, output] = [join(folder, 'source'), join(folder, 'made')];
     writeSiameseFolder(source, '6');
-    await convertModel({ source, output, to: 'sentence-transformers', idf: 'none' });
+    await convertModel({ source, output, to: 'sentence-transformers', idf: 'none', drop: ['special-tokens'] });
     const { source: read, idf } = await loadModel(output);
     expect(read.queryWeights).toEqual({ kind: 'table', path: join(output, 'idf.json') });
     expect(new Set(idf.values)).toEqual(new Set([1]));
