@@ -266,6 +266,18 @@ describe('lzero encode', () => {
     expect(readFileSync(input, 'utf8')).toBe(before);
   });
 
+  it('refuses a file of its model as the output, forced or not, and takes others beside it', async () => {
+    writeDocuments(2);
+    const copy = copyOfGolden('tied');
+    const into = (name: string) =>
+      encode(input, '-o', join(copy.folder, name), '--force', '--model', copy.folder, '--idf', 'none');
+    const refused = { exitCode: 2, stderr: expect.stringContaining('is the input itself') };
+    for (const name of ['config.json', 'model.safetensors', 'vocab.txt'])
+      expect(await into(name)).toMatchObject(refused);
+    for (let i = 0; i < 2; i++) expect(await into('vectors.jsonl')).toMatchObject({ exitCode: 0 });
+    copy.remove();
+  });
+
   it('refuses an input that stands where its unfinished lines would', async () => {
     writeDocuments(2);
     const path = input.replace('in.jsonl', 'out');

@@ -14,7 +14,7 @@ import {
   readDocuments,
   writeLines,
 } from '../data/index.ts';
-import type { DocumentToEncode, EncodedDocument, Model } from '../model/index.ts';
+import { type DocumentToEncode, type EncodedDocument, type Model, modelFiles } from '../model/index.ts';
 import type { CliContext } from './context.ts';
 import { formatCount, formatDuration, formatRate } from './format.ts';
 import { addModelOptions, type ModelOptions, modelFrom } from './model-options.ts';
@@ -116,7 +116,8 @@ async function jobOf(input: string, options: EncodeCommandOptions, model: Model)
     shard: shard ? `${shard.part}/${shard.of}` : null,
     model: await model.identity(),
   };
-  return { inputs: file === undefined ? [] : [file], identity };
+  const inputs = await modelFiles(model.folder);
+  return { inputs: file === undefined ? inputs : [file, ...inputs], identity };
 }
 
 /** How many documents there will be, for the progress; undefined where that is not shown or would take too long. */

@@ -20,7 +20,7 @@ export type ReadingOptions = Stoppable & {
   readonly texts?: CheckTexts | undefined;
 };
 
-const INSTEAD = 'use the folder as it is where this counts';
+const INSTEAD = 'use the folder as it is where this counts, and lzero model import for lzero alone';
 
 /** What the model loses by lzero's reading of it. */
 export async function readingLosses(model: ModelFolder, options: ReadingOptions): Promise<Loss[]> {
