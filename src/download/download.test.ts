@@ -126,6 +126,11 @@ describe('download', () => {
     ['in a circle', { location: '/a' }, 'redirected to nowhere (after 20 redirects)'],
     ['to a file', { location: 'file:///etc/hostname' }, 'redirected to nowhere (the scheme file:)'],
     ['to no address', { location: 'http://[' }, 'redirected to nowhere (an address that is none)'],
+    [
+      'with a password',
+      { location: 'http://me:secret@127.0.0.1/' },
+      'redirected to nowhere (an address with a password)',
+    ],
     ['without an address', {}, 'redirected to nowhere (302 without Location)'],
     ['to a port that is never a web server', { location: 'http://127.0.0.1:1/x' }, 'leads nowhere (bad port)'],
   ])('refuses a redirect %s at once', async (_, headers, message) => {

@@ -26,6 +26,7 @@ export async function fetchFollowing(guard: RequestGuard, sending: Sending): Pro
       redirect: 'manual',
       signal: guard.signal,
     });
+    guard.touch();
     if (!REDIRECTS.has(response.status)) return response;
     await response.body?.cancel();
     const next = nextAddress(guard, response);
@@ -38,9 +39,11 @@ export async function fetchFollowing(guard: RequestGuard, sending: Sending): Pro
 function nextAddress(guard: RequestGuard, { status, headers }: Response): URL {
   const location = headers.get('location');
   if (location === null) throw nowhere(guard, `${status} without Location`);
-  const next = URL.canParse(location, guard.url) ? new URL(location, guard.url) : undefined;
-  if (next?.protocol === 'http:' || next?.protocol === 'https:') return next;
-  throw nowhere(guard, next ? `the scheme ${next.protocol}` : 'an address that is none');
+  if (!URL.canParse(location, guard.url)) throw nowhere(guard, 'an address that is none');
+  const next = new URL(location, guard.url);
+  if (!/^https?:$/.test(next.protocol)) throw nowhere(guard, `the scheme ${next.protocol}`);
+  if (next.username !== '' || next.password !== '') throw nowhere(guard, 'an address with a password'); // fetch takes none
+  return next;
 }
 
 function nowhere({ where }: RequestGuard, why: string): DownloadError {
