@@ -273,6 +273,13 @@ const outputSchema = z.strictObject({
   checkpointEvery: count.default(500).describe('steps between checkpoints'),
   keepCheckpoints: count.default(1).describe('how many of the newest checkpoints stay'),
   onCollapse: z.enum(['stop', 'continue']).default('stop').describe('when documents lose all their terms'),
+  pinned: z
+    .array(z.string().min(1))
+    .nullable()
+    .default(null)
+    .describe(
+      'documents whose top terms each evaluation writes: ids of its collection, or texts; null for the first 3',
+    ),
 });
 
 /** A training run. */
@@ -291,10 +298,12 @@ export const trainConfigSchema = z
     engine: engineSchema.prefault({}),
     output: outputSchema.prefault({}),
   })
-  .superRefine(({ model, sparsity, data, rank, teachers, optim, evaluate }, context) => {
+  .superRefine(({ model, sparsity, data, rank, teachers, optim, evaluate, output }, context) => {
     const problem = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
     if (sparsity.flopsOn === model.activation)
       problem(['sparsity', 'flopsOn'], `${sparsity.flopsOn} is the model's own activation: write same`);
+    if (!evaluate && output.pinned && output.pinned.length > 0)
+      problem(['output', 'pinned'], 'the terms of pinned documents are written by evaluations, and there are none');
     const losses = Array.isArray(rank) ? rank : [rank];
     const isSingle = data.docsPerQuery === 1;
     const numCounted = evaluate ? numCounting({ evaluate, sparsity, optim }) : 0;

@@ -67,6 +67,8 @@ export type ObjectiveResult = {
   readonly maskedShare: number;
   /** Documents without any active term. */
   readonly numEmpty: number;
+  /** ‖w‖₀, active terms of each document, [B] */
+  readonly docLens: Uint32Array;
   /** ∂L/∂z, [B, V] */
   readonly dZ: Matrix;
   /** ∂L/∂q beside each query's weights, where they are learned. */
@@ -176,12 +178,15 @@ function addSparsity(
   return { loss, lambda };
 }
 
-function lengths(w: Matrix, threshold: number | null): Pick<ObjectiveResult, 'docLen' | 'maskedShare' | 'numEmpty'> {
+type Lengths = Pick<ObjectiveResult, 'docLen' | 'maskedShare' | 'numEmpty' | 'docLens'>;
+
+function lengths(w: Matrix, threshold: number | null): Lengths {
   const counts = activeTerms(w); // ‖w‖₀, [B]
   const numMasked = threshold === null ? 0 : counts.filter((count) => count <= threshold).length;
   return {
     docLen: counts.reduce((sum, count) => sum + count, 0) / w.rows,
     maskedShare: numMasked / w.rows,
     numEmpty: counts.filter((count) => count === 0).length,
+    docLens: counts,
   };
 }

@@ -24,6 +24,9 @@ const run = (name: string, set: readonly string[] = [], options: Partial<TrainOp
   train(tinyConfig(text, ...set), { folder: place(name), ...options });
 const weightsOf = (name: string): Buffer => readFileSync(join(place(name), 'model/model.safetensors'));
 
+const numDocsOf = (docLens: Readonly<Record<string, number>>): number =>
+  Object.values(docLens).reduce((sum, count) => sum + count, 0);
+
 describe('a training run', () => {
   it(
     'logs every term by its name, evaluates, keeps the best model, and writes one that encodes',
@@ -48,6 +51,15 @@ describe('a training run', () => {
       ])
         expect(steps[0][name], name).toEqual(expect.any(Number));
       expect(steps.at(-1)?.lambda).toBe(0.01);
+      const numsDocs = steps.map(({ docLens }) => numDocsOf(Object(docLens)));
+      expect(numsDocs).toEqual([24, 24, 24, 24, 24, 24, 16]); // 8 documents a step
+      for (const { evaluation, pinned } of lines.filter((line) => line.evaluation))
+        expect([evaluation, pinned]).toEqual([
+          expect.any(Object),
+          ['d0', 'd1', 'd2'].map((id) =>
+            expect.objectContaining({ id, text: expect.any(String), terms: expect.any(Array) }),
+          ),
+        ]);
       const evaluated = lines.flatMap(({ step, evaluation }) =>
         Number(step) >= 8 && evaluation ? [{ step, values: evaluation }] : [],
       );

@@ -12,6 +12,7 @@ import { createIndex } from '../../engines/index.ts';
 import { depthOf, evaluateRun, indexSystem, runSystem } from '../../eval/index.ts';
 import { loadModel } from '../../model/index.ts';
 import type { TrainConfig } from '../config.ts';
+import { choosePinned, type PinnedDocument, type PinnedTerms, pinnedTerms } from './pinned.ts';
 
 /** Which development collection, and how much of it. */
 export type EvaluateConfig = NonNullable<TrainConfig['evaluate']>;
@@ -26,6 +27,9 @@ export type Evaluation = {
   readonly queryLen: number;
 };
 
+/** An evaluation, and what became of the pinned documents. */
+export type EvaluationResult = { readonly values: Evaluation; readonly pinned: readonly PinnedTerms[] };
+
 /** By what the best model is chosen. */
 export const BEST_BY = 'ndcg@10';
 
@@ -35,6 +39,7 @@ const METRICS = ['ndcg@10', 'mrr@10', 'recall@100'] as const;
 export class Evaluator {
   readonly #collection: Collection;
   readonly #documents: readonly Document[];
+  #pinned: readonly PinnedDocument[];
 
   /** Reads the collection, of large ones the part that the configuration wants. */
   static async open(config: EvaluateConfig, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Evaluator> {
@@ -48,6 +53,12 @@ export class Evaluator {
   private constructor(collection: Collection, documents: readonly Document[]) {
     this.#collection = collection;
     this.#documents = documents;
+    this.#pinned = choosePinned(null, documents);
+  }
+
+  /** Has evaluations give the terms of these documents: ids, or texts; null for the first ones of the collection. */
+  pin(wanted: readonly string[] | null): void {
+    this.#pinned = choosePinned(wanted, this.#documents);
   }
 
   /** sha256 over all texts and judgements. */
@@ -70,7 +81,7 @@ export class Evaluator {
    *
    * @param scratch a folder for the index; emptied before and after
    */
-  async evaluate(model: string, scratch: string, options: EvaluationOptions): Promise<Evaluation> {
+  async evaluate(model: string, scratch: string, options: EvaluationOptions): Promise<EvaluationResult> {
     const { threads, signal, onProgress } = options;
     const folder = join(scratch, 'index');
     await rm(folder, { recursive: true, force: true });
@@ -82,7 +93,8 @@ export class Evaluator {
         await index.addAll(this.#documents, { signal, onProgress });
         await index.commit();
         await index.refresh();
-        return await this.#measure(indexSystem(index, { name: 'dev', id: 'dev' }), signal);
+        const values = await this.#measure(indexSystem(index, { name: 'dev', id: 'dev' }), signal);
+        return { values, pinned: await pinnedTerms(loaded, this.#pinned, signal) };
       } finally {
         await index.close();
       }

@@ -23,6 +23,7 @@ const report = (changes: Partial<StepReport>): StepReport => ({
   docLen: 10,
   maskedShare: 0,
   numEmpty: 0,
+  docLens: new Uint32Array(),
   numDocs: 4,
   numTokens: 40,
   learningRate: 1e-5,

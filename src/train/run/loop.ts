@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert, InterruptedError } from '../../core/index.ts';
 import type { TrainingBatch } from '../batches/training-batch.ts';
 import { lambdaReached, rampSteps, type TrainConfig } from '../config.ts';
-import { BEST_BY, type Evaluation } from './evaluation.ts';
+import { BEST_BY, type EvaluationResult } from './evaluation.ts';
 import type { Metrics, TrainListener, TrainOutcome } from './events.ts';
 import { type Alarm, CollapseError, checkFirstBatch, checkLengths, checkStep, logitStatistics } from './guards.ts';
 import { MetricsMeter, metricsOf } from './metrics-meter.ts';
@@ -151,7 +151,7 @@ export class TrainingLoop {
     if (alarm) await this.#logAlarm(step, alarm);
     this.#raise(alarm);
     const metrics = metricsOf(report, config.sparsity.regulariser);
-    this.#meter.add(metrics);
+    this.#meter.add(metrics, report.docLens);
     this.#state = { ...this.#state, step, numDead };
     this.#isSaved = false;
     listener({ kind: 'step', step, metrics: { ...metrics, ...this.#speed() } });
@@ -159,7 +159,8 @@ export class TrainingLoop {
   }
 
   async #logLine(step: number): Promise<void> {
-    await this.#parts.folder.log({ step, ...this.#meter.take(), ...this.#speed() });
+    const { means, docLens } = this.#meter.take();
+    await this.#parts.folder.log({ step, ...means, ...this.#speed(), docLens });
     this.#pace = { numDocs: 0, numTokens: 0, ms: 0 };
   }
 
@@ -180,7 +181,7 @@ export class TrainingLoop {
     const { step } = this.#state;
     const candidate = folder.candidate;
     await this.#write(candidate);
-    const values = await this.#measure(candidate);
+    const { values, pinned } = await this.#measure(candidate);
     const isBest =
       values.docLen >= 1 && this.#countsAsBest() && (this.#state.best?.values[BEST_BY] ?? -1) < values[BEST_BY];
     if (isBest && config.evaluate?.keep === 'best') await this.#write(folder.best, values);
@@ -194,7 +195,7 @@ export class TrainingLoop {
     };
     this.#isSaved = false;
     const alarm = checkLengths(numCollapsed, values.docLen, config);
-    await folder.log({ step, evaluation: values, ...(alarm && { alarm: alarm.message }) });
+    await folder.log({ step, evaluation: values, pinned, ...(alarm && { alarm: alarm.message }) });
     listener({ kind: 'evaluation', step, values, isBest });
     this.#raise(alarm);
   }
@@ -205,7 +206,7 @@ export class TrainingLoop {
     await writeModel(path, config, { prepared, figures });
   }
 
-  async #measure(model: string): Promise<Evaluation> {
+  async #measure(model: string): Promise<EvaluationResult> {
     const { prepared, folder, listener, signal, gate } = this.#parts;
     const { evaluator, threads } = prepared;
     assert(evaluator !== undefined, 'an evaluation without a collection');

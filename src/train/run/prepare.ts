@@ -102,8 +102,14 @@ async function openInputs(
   }
 }
 
-async function openEvaluator({ evaluate }: TrainConfig, { signal }: PrepareOptions): Promise<Evaluator | undefined> {
-  return evaluate && (await forSetting(['evaluate', 'collection'], () => Evaluator.open(evaluate, { signal })));
+async function openEvaluator(
+  { evaluate, output }: TrainConfig,
+  { signal }: PrepareOptions,
+): Promise<Evaluator | undefined> {
+  if (!evaluate) return undefined;
+  const evaluator = await forSetting(['evaluate', 'collection'], () => Evaluator.open(evaluate, { signal }));
+  await forSetting(['output', 'pinned'], () => evaluator.pin(output.pinned));
+  return evaluator;
 }
 
 /** Opens everything. */

@@ -19,7 +19,11 @@ const stateSchema = z.strictObject({
   /** Steps done. */
   step: z.int().min(0),
   /** Sums of what was measured since the last line of metrics.jsonl, and over how many steps. */
-  pending: z.strictObject({ numSteps: z.int().min(0), sums: z.record(z.string(), z.number()) }),
+  pending: z.strictObject({
+    numSteps: z.int().min(0),
+    sums: z.record(z.string(), z.number()),
+    docLens: z.record(z.string(), z.int().min(0)).default({}),
+  }),
   /** The best evaluation so far, and the step that it was made after. */
   best: z.strictObject({ step: z.int(), values: evaluationSchema }).nullable(),
   /** The newest evaluation. */
@@ -38,7 +42,7 @@ export type RunState = z.infer<typeof stateSchema>;
 /** Where every run begins. */
 export const FIRST_STATE: RunState = {
   step: 0,
-  pending: { numSteps: 0, sums: {} },
+  pending: { numSteps: 0, sums: {}, docLens: {} },
   best: null,
   last: null,
   numSinceBest: 0,
