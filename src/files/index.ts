@@ -11,7 +11,7 @@ export {
   writeFileAtomically,
 } from './files.ts';
 export type { Lock } from './lock.ts';
-export { acquireLock } from './lock.ts';
+export { acquireLock, isLocked } from './lock.ts';
 export type { RecordCacheOptions } from './record-cache.ts';
 export { RecordCache, recordKey } from './record-cache.ts';
 export type { RecordKey } from './record-index.ts';

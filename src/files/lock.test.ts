@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LockedError, OutputError } from '../core/index.ts';
-import { acquireLock, acquireLockBy, type Lock, lookAt } from './lock.ts';
+import { acquireLock, acquireLockBy, isLocked, type Lock, lookAt } from './lock.ts';
 
 let folder: string;
 let path: string;
@@ -56,6 +56,16 @@ describe('a lock', () => {
     expect(readFileSync(path, 'utf8')).toBe(before);
     lock.release();
     acquireLock(path).release();
+  });
+
+  it('is seen by others without being taken: held, released, or left behind by a dead process', () => {
+    expect(isLocked(path)).toBe(false);
+    const lock = acquireLock(path);
+    expect(isLocked(path)).toBe(true);
+    lock.release();
+    expect(isLocked(path)).toBe(false);
+    writeHolder({ pid: deadPid() });
+    expect(isLocked(path)).toBe(false);
   });
 
   it('may be released twice, and then leaves the lock of the next one alone', () => {

@@ -60,6 +60,11 @@ export function acquireLockBy(look: Look, path: string): Lock {
   }
 }
 
+/** Whether a lock is held by a process that lives, as far as this one can tell. Takes nothing. */
+export function isLocked(path: string): boolean {
+  return typeof lookAt(path) === 'object';
+}
+
 /** Whose file is in the way; no holder where it does not say. */
 type Refusal = { readonly path: string; readonly holder: Holder | undefined };
 
