@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    include: ['src/**/*.test.ts', 'web/**/*.test.ts', 'test/**/*.test.ts'],
     setupFiles: ['test/property-seed.ts'],
     pool: 'forks',
     // Files share a process, and so the modules that each would load again: half the time of the run.

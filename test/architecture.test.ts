@@ -38,6 +38,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'eval',
     'teach',
   ],
+  view: ['core', 'files'],
   cli: [
     'core',
     'files',
@@ -55,6 +56,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'eval',
     'teach',
     'train',
+    'view',
   ],
 };
 

@@ -1,0 +1,19 @@
+/** The width that an element has, as it changes. */
+import type { RefObject } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+/** An element to be placed, and its width in pixels. */
+export function useWidth(): [RefObject<HTMLDivElement | null>, number] {
+  const place = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(320);
+  useLayoutEffect(() => {
+    const element = place.current;
+    if (!element) return;
+    const measure = (): void => setWidth(Math.max(200, Math.floor(element.clientWidth)));
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    measure();
+    return () => observer.disconnect();
+  }, []);
+  return [place, width];
+}
