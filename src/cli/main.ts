@@ -20,6 +20,7 @@ import { statsCommand } from './stats.ts';
 import { teachCommand } from './teach.ts';
 import { trainCommand } from './train.ts';
 import { verifyCommand } from './verify.ts';
+import { viewCommand } from './view.ts';
 
 const COMMANDS: readonly CommandGroup[] = [
   { title: 'Search:', commands: [indexCommand, searchCommand, explainCommand] },
@@ -27,7 +28,7 @@ const COMMANDS: readonly CommandGroup[] = [
   { title: 'Text to vectors:', commands: [encodeCommand, queryCommand] },
   { title: 'Measuring:', commands: [evalCommand, metricsCommand] },
   { title: 'Models:', commands: [modelCommand] },
-  { title: 'Training:', commands: [mineCommand, teachCommand, trainCommand] },
+  { title: 'Training:', commands: [mineCommand, teachCommand, trainCommand, viewCommand] },
   { title: 'Start here:', commands: [quickstartCommand, doctorCommand] },
 ];
 

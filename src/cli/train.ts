@@ -1,9 +1,10 @@
 /** `lzero train`: a configuration to a model, watched, stopped and gone on with at will. */
 import { availableParallelism } from 'node:os';
-import { basename, extname } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import { Command } from 'commander';
 import { ConfigSource, describeSettings, renderSettings } from '../config/index.ts';
 import { UsageError } from '../core/index.ts';
+import { exists } from '../files/index.ts';
 import { ENGINE_VERSION } from '../graph/index.ts';
 import {
   checkInputs,
@@ -15,6 +16,7 @@ import {
   trainConfigFor,
   trainConfigSchema,
 } from '../train/index.ts';
+import { viewRuns } from '../view/index.ts';
 import type { CliContext } from './context.ts';
 import { formatCount } from './format.ts';
 import { packageVersion, withExamples } from './program.ts';
@@ -26,6 +28,7 @@ type TrainCommandOptions = {
   readonly resume?: boolean;
   readonly dryRun?: boolean;
   readonly settings?: boolean;
+  readonly view?: boolean;
 };
 
 /** The `train` command. */
@@ -36,12 +39,14 @@ export function trainCommand(context: CliContext): Command {
     .option('-o, --output <folder>', 'folder of the run; the name of the configuration with .run if not given')
     .option('--set <key=value>', 'change a setting of the file; may be repeated', collect, [])
     .option('--resume', 'go on with a run that was stopped or killed')
+    .option('--view', 'show the run in the browser while it goes on, as lzero view does')
     .option('--dry-run', 'only check the configuration and all data, and print it with all defaults')
     .option('--settings', 'print every setting of a configuration, with its default and its meaning')
     .action((file: string | undefined, options: TrainCommandOptions) => runTrain(context, file, options));
   return withExamples(command, {
     'lzero train train.yaml': 'train; curves in the terminal, the model in train.run/model',
     'lzero train train.yaml --resume': 'go on after Ctrl-C or a kill, with the same numbers',
+    'lzero train train.yaml --view': 'and a page with all curves, at the address that is printed',
     'lzero train --settings': 'what a configuration can say',
     'lzero train train.yaml -o sparse.run --set sparsity.lambda=0.1': 'another run with one setting changed',
   });
@@ -58,7 +63,9 @@ async function runTrain(context: CliContext, file: string | undefined, options: 
   const source = await ConfigSource.read(file, { set });
   try {
     const config = await checkConfig(source);
-    await (dryRun ? checkOnly(context, config) : runConfig(context, config, { folder: output, resume }));
+    const run = (): Promise<void> => runConfig(context, config, { folder: output, resume });
+    if (dryRun) await checkOnly(context, config);
+    else await (options.view ? withPage(context, output, run) : run());
   } catch (error) {
     throw source.locate(error);
   }
@@ -88,6 +95,18 @@ async function runConfig(context: CliContext, config: TrainConfig, run: Run): Pr
   } finally {
     context.signal.removeEventListener('abort', sayWhat);
     view.close();
+  }
+}
+
+/** Trains with a page beside it, which ends when the run does. */
+async function withPage({ logger }: CliContext, folder: string, run: () => Promise<void>): Promise<void> {
+  const page = await viewRuns([folder]);
+  logger.info(`curves: ${page.url}`);
+  try {
+    await run();
+  } finally {
+    await page.close();
+    if (await exists(join(folder, 'run.json'))) logger.info(`its curves again: lzero view ${folder}`);
   }
 }
 
