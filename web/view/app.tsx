@@ -31,6 +31,7 @@ export function App(): JSX.Element {
   });
   const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
   const [options, setOptions] = useState<ChartOptions>({ axis: 'step', window: 1, isLog: false, range: null });
+  const unsmoothed = useMemo(() => ({ ...options, window: 1 }), [options]);
   useEffect(() => followRuns(setLive), []);
   const shown = useMemo(() => runs.filter(({ id }) => !hidden.has(id)), [runs, hidden]);
   const change = useCallback((part: Partial<ChartOptions>) => setOptions((before) => ({ ...before, ...part })), []);
@@ -81,7 +82,7 @@ export function App(): JSX.Element {
               metric={metric}
               runs={shown.filter(({ rows }) => rows.column(metric.name))}
               revision={revision}
-              options={metric.isSchedule && options.window > 1 ? { ...options, window: 1 } : options}
+              options={metric.isSchedule ? unsmoothed : options}
               theme={theme}
               onRange={onRange}
               onKey={onKey}

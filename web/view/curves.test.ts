@@ -40,9 +40,11 @@ describe('align', () => {
     (ys, width) => {
       const window = { from: 0, to: ys.length - 1, width };
       const [drawn] = align([curveOf(ys)], window).ys;
-      const scale = width / window.to;
+      const pixel = window.to / width;
+      const edges = Array.from({ length: width - 1 }, (_, column) => (column + 1) * pixel);
+      const columnOf = (x: number): number => edges.filter((edge) => edge <= x).length;
       for (let column = 0; column < width; column++) {
-        const own = ys.filter((_, i) => Math.min(width - 1, Math.floor(i * scale)) === column);
+        const own = ys.filter((_, i) => columnOf(i) === column);
         const two = drawn.slice(2 * column, 2 * column + 2);
         expect([...two].sort((a, b) => Number(a) - Number(b))).toEqual([Math.min(...own), Math.max(...own)]);
       }

@@ -3,8 +3,16 @@
  * value, so that a hundred thousand steps cost no more to draw than a thousand and no spike is lost.
  */
 
+import { Extremes } from './extremes.ts';
+
 /** A curve: positions ascend; `numPoints` of both arrays count. */
-export type Curve = { readonly xs: Float64Array; readonly ys: Float64Array; readonly numPoints: number };
+export type Curve = {
+  readonly xs: Float64Array;
+  readonly ys: Float64Array;
+  readonly numPoints: number;
+  /** Of ys, where they are known already. */
+  readonly extremes?: Extremes;
+};
 
 /** Curves over common positions, as uPlot wants them; null where one has no value. */
 export type AlignedCurves = { readonly xs: number[]; readonly ys: (number | null)[][] };
@@ -65,9 +73,9 @@ function partOf({ xs, numPoints }: Curve, { from, to }: Window): Part {
   return { from: Math.max(0, first - 1), to: Math.min(numPoints, end + 1) };
 }
 
-/** The first position that is not below x, by halving. */
-export function firstNotBelow(xs: Float64Array, numPoints: number, x: number): number {
-  let [low, high] = [0, numPoints];
+/** The first position from a row on that is not below x, by halving. */
+export function firstNotBelow(xs: Float64Array, numPoints: number, x: number, from = 0): number {
+  let [low, high] = [from, numPoints];
   while (low < high) {
     const middle = (low + high) >> 1;
     if (xs[middle] < x) low = middle + 1;
@@ -95,30 +103,22 @@ function joined(curves: readonly Curve[], parts: readonly Part[]): AlignedCurves
 
 /** Of each pixel column the least and the greatest value, in the order in which they came. */
 function thinned(curves: readonly Curve[], parts: readonly Part[], { from, to, width }: Window): AlignedCurves {
-  const scale = width / (to - from);
-  const xs = Array.from({ length: 2 * width }, (_, i) => from + (i / 2 + 0.25) / scale);
+  const pixel = (to - from) / width;
+  const xs = Array.from({ length: 2 * width }, (_, i) => from + (i / 2 + 0.25) * pixel);
   const ys = curves.map((curve, c) => {
+    const { extremes = new Extremes().over(curve.ys, curve.numPoints) } = curve;
     const out = new Array<number | null>(2 * width).fill(null);
-    let column = -1;
-    let [least, greatest, leastAt, greatestAt] = [0, 0, 0, 0];
-    const flush = (): void => {
-      if (column < 0) return;
-      const leastFirst = leastAt <= greatestAt;
-      out[2 * column] = leastFirst ? least : greatest;
-      out[2 * column + 1] = leastFirst ? greatest : least;
-    };
-    for (let i = parts[c].from; i < parts[c].to; i++) {
-      const y = curve.ys[i];
-      if (Number.isNaN(y)) continue;
-      const own = Math.min(width - 1, Math.max(0, Math.floor((curve.xs[i] - from) * scale)));
-      if (own !== column) {
-        flush();
-        column = own;
-        [least, greatest, leastAt, greatestAt] = [y, y, i, i];
-      } else if (y < least) [least, leastAt] = [y, i];
-      else if (y > greatest) [greatest, greatestAt] = [y, i];
+    let row = parts[c].from; // what lies beyond an edge counts to the column there
+    for (let column = 0; column < width; column++) {
+      const isLast = column === width - 1;
+      const end = isLast ? parts[c].to : firstNotBelow(curve.xs, parts[c].to, from + (column + 1) * pixel, row);
+      const [least, greatest] = extremes.within(row, end);
+      if (least >= 0) {
+        out[2 * column] = curve.ys[Math.min(least, greatest)];
+        out[2 * column + 1] = curve.ys[Math.max(least, greatest)];
+      }
+      row = end;
     }
-    flush();
     return out;
   });
   return { xs, ys };

@@ -1,6 +1,7 @@
 /** A run as the page knows it: its rows, everything else of it, and what is computed from both. */
 import type { RunDetails, RunHead } from '../../src/view/index.ts';
 import { type Curve, firstNotBelow, Smoothed } from './curves.ts';
+import { Extremes } from './extremes.ts';
 import { Rows } from './rows.ts';
 
 /** What the horizontal axis counts. */
@@ -13,6 +14,7 @@ export class Run {
   details: RunDetails | undefined;
   readonly rows = new Rows();
   readonly #smoothed = new Map<string, Smoothed>();
+  readonly #extremes = new Map<string, Extremes>();
   #seconds = new Float64Array(0);
   #numTimed = 0;
   #generation = -1;
@@ -38,7 +40,10 @@ export class Run {
     const xs = axis === 'step' ? this.rows.column('step') : this.#times();
     if (ys === undefined || xs === undefined) return undefined;
     const { numRows } = this.rows;
-    return { xs, ys: window <= 1 ? ys : this.#smooth(name, window).over(ys, numRows), numPoints: numRows };
+    const drawn =
+      window <= 1 ? ys : this.#kept(this.#smoothed, `${window} ${name}`, () => new Smoothed(window)).over(ys, numRows);
+    const extremes = this.#kept(this.#extremes, `${window} ${name}`, () => new Extremes()).over(drawn, numRows);
+    return { xs, ys: drawn, numPoints: numRows, extremes };
   }
 
   /** Where a step is on an axis. */
@@ -49,17 +54,18 @@ export class Run {
     return this.#times()[row] ?? 0;
   }
 
-  #smooth(name: string, window: number): Smoothed {
-    const key = `${window} ${name}`;
-    const smoothed = this.#smoothed.get(key) ?? new Smoothed(window);
-    this.#smoothed.set(key, smoothed);
-    return smoothed;
+  /** What is computed bit by bit as rows come. */
+  #kept<T>(all: Map<string, T>, key: string, make: () => T): T {
+    const kept = all.get(key) ?? make();
+    all.set(key, kept);
+    return kept;
   }
 
   #forgetOldRows(): void {
     if (this.#generation === this.rows.generation) return;
     this.#generation = this.rows.generation;
     this.#smoothed.clear();
+    this.#extremes.clear();
     this.#numTimed = 0;
   }
 

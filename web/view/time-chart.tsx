@@ -24,6 +24,7 @@ export type TimeChartProps = {
 };
 
 const HEIGHT = 220;
+const LONGEST_WAIT_MS = 10_000;
 const FONT = '12px system-ui, sans-serif';
 
 /** The chart. */
@@ -124,6 +125,7 @@ class Plot {
   #props: TimeChartProps;
   #isSeen = true;
   #isStale = false;
+  #drawn = { numRows: 0, atMs: Number.NEGATIVE_INFINITY };
 
   constructor(place: HTMLElement, props: TimeChartProps, readout: HTMLElement | null) {
     this.#place = place;
@@ -144,10 +146,23 @@ class Plot {
 
   /** Shows what the runs have now; a chart out of sight waits until it is seen. */
   update(props: TimeChartProps): void {
-    const hasNewData = props.revision !== this.#props.revision || props.options !== this.#props.options;
+    const isSameView = props.options === this.#props.options && props.runs.length === this.#props.runs.length;
+    const hasNewData = props.revision !== this.#props.revision || !isSameView;
     this.#props = props;
-    if (this.#isSeen) this.#draw();
-    else this.#isStale ||= hasNewData;
+    if (!this.#isSeen) this.#isStale ||= hasNewData;
+    else if (isSameView && this.#isTooEarly()) this.#show(this.#plot.cursor.idx ?? null);
+    else this.#draw();
+  }
+
+  /** Whether the rows that have come would not move the drawing by a pixel. Then it waits, but not for ever. */
+  #isTooEarly(): boolean {
+    const numNew = this.#numRows() - this.#drawn.numRows;
+    const isSmall = numNew >= 0 && numNew * this.#plot.over.clientWidth < this.#drawn.numRows;
+    return isSmall && performance.now() - this.#drawn.atMs < LONGEST_WAIT_MS;
+  }
+
+  #numRows(): number {
+    return this.#props.runs.reduce((sum, { rows }) => sum + rows.numRows, 0);
   }
 
   /** Moves the cursor by a hundredth of the width, and says what is there. */
@@ -182,6 +197,7 @@ class Plot {
 
   #draw(): void {
     this.#isStale = false;
+    this.#drawn = { numRows: this.#numRows(), atMs: performance.now() };
     const plot = this.#plot;
     const { xs, ys, range } = alignedCurves(this.#props, Math.max(50, plot.over.clientWidth));
     plot.batch(() => {
