@@ -29,6 +29,7 @@ export type View = {
   readonly url: string;
   /** The runs in order. */
   readonly runs: readonly RunHead[];
+  /** Ends it, open pages included. */
   close(): Promise<void>;
 };
 

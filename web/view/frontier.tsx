@@ -3,10 +3,10 @@ import type { JSX } from 'preact';
 import type { EvaluationView } from '../../src/view/index.ts';
 import { Figure, type FigureSpec } from './figure.tsx';
 import { count, short } from './format.ts';
+import { useWidth } from './place.ts';
 import type { Run } from './run.ts';
 import { SaveButtons } from './save.tsx';
 import { colourOf, LIGHT, type Theme } from './theme.ts';
-import { useWidth } from './use-width.ts';
 
 const QUALITY = 'ndcg@10';
 const COST = 'flops';

@@ -6,10 +6,10 @@ import { binNumber } from './bins.ts';
 import { Figure, type FigureMark, type FigureSpec } from './figure.tsx';
 import { count } from './format.ts';
 import { ask } from './live.ts';
+import { useSight, useWidth } from './place.ts';
 import { numberAt, type Run } from './run.ts';
 import { SaveButtons } from './save.tsx';
 import { colourOf, LIGHT, type Theme } from './theme.ts';
-import { useWidth } from './use-width.ts';
 
 type LengthsProps = { readonly runs: readonly Run[]; readonly revision: number; readonly theme: Theme };
 type Shown = { readonly run: Run; readonly histogram: LengthHistogramAt };
@@ -17,12 +17,14 @@ type Shown = { readonly run: Run; readonly histogram: LengthHistogramAt };
 /** The panel. */
 export function Lengths({ runs, revision, theme }: LengthsProps): JSX.Element {
   const [place, width] = useWidth();
+  const isSeen = useSight(place);
   const [chosen, setChosen] = useState<number | null>(null);
   const [shown, setShown] = useState<readonly Shown[]>([]);
   const last = Math.max(0, ...runs.map(({ rows }) => rows.last('step')).filter(Number.isFinite));
   const step = Math.min(chosen ?? last, last);
   const ids = runs.map(({ id }) => id).join(' ');
   useEffect(() => {
+    if (!isSeen) return;
     let isOver = false;
     const asked = runs.map(async (run): Promise<Shown[]> => {
       const histogram = await (await ask(`api/runs/${run.id}/lengths?step=${step}`)).json();
@@ -35,7 +37,7 @@ export function Lengths({ runs, revision, theme }: LengthsProps): JSX.Element {
     return () => {
       isOver = true;
     };
-  }, [ids, step, revision]);
+  }, [ids, step, revision, isSeen]);
   const spec = (size: { width: number; height: number }, colours: Theme) => figureOf(shown, size, colours);
   return (
     <section class="panel wide" aria-labelledby="lengths">

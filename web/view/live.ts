@@ -22,19 +22,21 @@ export function followRuns(onChange: (state: LiveState) => void): () => void {
   let runs: Run[] = [];
   let revision = 0;
   let connection: Connection = 'connecting';
-  let source: EventSource | undefined;
-  let work = Promise.resolve();
   const tell = (): void => onChange({ connection, runs, revision: revision++ });
   const become = (next: Connection): void => {
     if (next === connection) return;
     connection = next;
     tell();
   };
-  const receive = async (heads: readonly RunHead[]): Promise<void> => {
-    runs = heads.map((head) => runs.find(({ id }) => id === head.id) ?? new Run(head));
-    const changes = await Promise.all(runs.map((run, i) => update(run, heads[i])));
-    if (changes.some(Boolean)) tell();
-  };
+  const updates = new Updates(
+    async (heads) => {
+      runs = heads.map((head) => runs.find(({ id }) => id === head.id) ?? new Run(head));
+      const changes = await Promise.all(runs.map((run, i) => update(run, heads[i])));
+      if (changes.some(Boolean)) tell();
+    },
+    () => become('lost'),
+  );
+  let source: EventSource | undefined;
   const connect = (): void => {
     if (document.hidden) {
       source?.close();
@@ -43,7 +45,7 @@ export function followRuns(onChange: (state: LiveState) => void): () => void {
       source = new EventSource('api/events');
       source.onmessage = ({ data }) => {
         become('live');
-        work = work.then(() => receive(JSON.parse(data))).catch(() => become('lost'));
+        updates.take(JSON.parse(data));
       };
       source.onerror = () => {
         become('lost');
@@ -62,6 +64,63 @@ export function followRuns(onChange: (state: LiveState) => void): () => void {
     document.removeEventListener('visibilitychange', connect);
     source?.close();
   };
+}
+
+/** Longest pause between two updates. */
+const LONGEST_PAUSE_MS = 5000;
+/** Pause for each logged step: of 20,000 a second, since the next one hardly changes a curve. */
+const PAUSE_MS_PER_ROW = 0.05;
+
+/** One update at a time, of the newest heads; where only rows are new, the longer a run is the less often. */
+class Updates {
+  readonly #update: (heads: readonly RunHead[]) => Promise<void>;
+  readonly #onFailure: () => void;
+  #next: readonly RunHead[] | undefined;
+  #done: readonly RunHead[] = [];
+  #doneMs = Number.NEGATIVE_INFINITY;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isBusy = false;
+
+  constructor(update: (heads: readonly RunHead[]) => Promise<void>, onFailure: () => void) {
+    this.#update = update;
+    this.#onFailure = onFailure;
+  }
+
+  take(heads: readonly RunHead[]): void {
+    this.#next = heads;
+    this.#plan();
+  }
+
+  #plan(): void {
+    if (this.#isBusy || this.#next === undefined) return;
+    clearTimeout(this.#timer);
+    const readyMs = this.#doneMs + pauseMs(this.#done, this.#next);
+    this.#timer = setTimeout(() => this.#run(), Math.max(0, readyMs - performance.now()));
+  }
+
+  async #run(): Promise<void> {
+    const heads = this.#next ?? [];
+    this.#next = undefined;
+    this.#isBusy = true;
+    try {
+      await this.#update(heads);
+      this.#done = heads;
+    } catch {
+      this.#done = []; // whatever comes next is asked for at once
+      this.#onFailure();
+    }
+    this.#isBusy = false;
+    this.#doneMs = performance.now();
+    this.#plan();
+  }
+}
+
+function pauseMs(done: readonly RunHead[], next: readonly RunHead[]): number {
+  const isSame = (head: RunHead, i: number): boolean =>
+    head.version === done[i]?.version && head.generation === done[i].generation;
+  if (!next.every(isSame)) return 0; // an evaluation, an alarm, another state: at once
+  const numRows = next.reduce((sum, head) => sum + head.numRows, 0);
+  return Math.min(LONGEST_PAUSE_MS, PAUSE_MS_PER_ROW * numRows);
 }
 
 const RETRY_MS = 2000;

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { type AlignedCurves, align, type Curve } from './curves.ts';
+import { drawNever, drawSoon } from './draw-queue.ts';
 import type { FigureSpec } from './figure.tsx';
 import { count, duration } from './format.ts';
 import type { MetricChart } from './metrics.ts';
@@ -138,7 +139,7 @@ class Plot {
     this.#resizes.observe(place);
     this.#sight = new IntersectionObserver(([{ isIntersecting }]) => {
       this.#isSeen = isIntersecting;
-      if (isIntersecting && this.#isStale) this.#draw();
+      if (isIntersecting && this.#isStale) drawSoon(this);
     });
     this.#sight.observe(place);
     this.#place.addEventListener('wheel', this.#wheel, { passive: false });
@@ -151,7 +152,7 @@ class Plot {
     this.#props = props;
     if (!this.#isSeen) this.#isStale ||= hasNewData;
     else if (isSameView && this.#isTooEarly()) this.#show(this.#plot.cursor.idx ?? null);
-    else this.#draw();
+    else drawSoon(this);
   }
 
   /** Whether the rows that have come would not move the drawing by a pixel. Then it waits, but not for ever. */
@@ -176,6 +177,7 @@ class Plot {
   }
 
   destroy(): void {
+    drawNever(this);
     this.#resizes.disconnect();
     this.#sight.disconnect();
     this.#place.removeEventListener('wheel', this.#wheel);
@@ -192,10 +194,11 @@ class Plot {
     const width = Math.max(100, this.#place.clientWidth);
     if (width === this.#plot.width) return;
     this.#plot.setSize({ width, height: HEIGHT });
-    this.#draw();
+    drawSoon(this);
   }
 
-  #draw(): void {
+  /** Draws what there is. */
+  draw(): void {
     this.#isStale = false;
     this.#drawn = { numRows: this.#numRows(), atMs: performance.now() };
     const plot = this.#plot;

@@ -1,4 +1,4 @@
-/** The width that an element has, as it changes. */
+/** What the page knows of an element's place: its width, and whether it is in sight. */
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
@@ -16,4 +16,18 @@ export function useWidth(): [RefObject<HTMLDivElement | null>, number] {
     return () => observer.disconnect();
   }, []);
   return [place, width];
+}
+
+/** Whether an element is in sight. */
+export function useSight(place: RefObject<HTMLElement | null>): boolean {
+  const [isSeen, setSeen] = useState(false);
+  useLayoutEffect(() => {
+    if (!place.current) return;
+    const observer = new IntersectionObserver(([{ isIntersecting }]) => setSeen(isIntersecting), {
+      rootMargin: '100px',
+    });
+    observer.observe(place.current);
+    return () => observer.disconnect();
+  }, [place]);
+  return isSeen;
 }
