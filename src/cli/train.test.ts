@@ -54,6 +54,16 @@ describe('lzero train', () => {
     });
   }, 60_000);
 
+  it('--view serves a page while it runs, and says how to see the run later', async () => {
+    const run = join(folder, 'viewed.run');
+    const set = ['--set', 'optim.steps=3', '--set', 'evaluate.every=3', '--set', 'sparsity.ramp=2'];
+    const { exitCode, stderr } = await lzero(config, '-o', run, ...set, '--view');
+    expect(exitCode, stderr).toBe(0);
+    const [, url] = /curves: (http:\/\/127\.0\.0\.1:\d+\/)/.exec(stderr) ?? [];
+    expect(stderr).toContain(`lzero view ${run}`);
+    await expect(fetch(url)).rejects.toThrow(); // it ends with the run
+  }, 60_000);
+
   it.each([
     ['an unknown key', (yaml: string) => yaml.replace('lambda:', 'lamda:'), /bad\.yaml:5:\d+: .*lamda.*lambda/s],
     [
@@ -162,6 +172,7 @@ describe('lzero train', () => {
     ['evaluate.collection=nowhere', '--set evaluate.collection=nowhere: `evaluate.collection`: nowhere'],
     ['evaluate.split=nowhere', 'tiny.yaml:7:25: `evaluate.collection`: '],
     ['idf.source=nowhere.json', '--set idf.source=nowhere.json: `idf.source`: nowhere.json'],
+    ['output.pinned=[nowhere]', '--set output.pinned=[nowhere]: `output.pinned`: no document'],
   ])('--dry-run finds %s, and names it', async (set, message) => {
     const { exitCode, stdout, stderr } = await lzero(config, '--dry-run', '--set', set);
     expect([exitCode === 0, stdout]).toEqual([false, '']);
