@@ -75,7 +75,7 @@ describe.skipIf(process.platform === 'win32')('a view', () => {
     'of a run that collapses marks it',
     async () => {
       const follower = new RunFollower(0, join(folder, 'collapsed.run'));
-      const set = ['sparsity.lambda=1e9', 'sparsity.rampShape=none', 'sparsity.threshold=null', 'optim.learningRate=1'];
+      const set = ['sparsity.lambda=1000', 'sparsity.ramp=0', 'sparsity.threshold=null', 'optim.learningRate=0.1'];
       await watched(
         follower,
         set.flatMap((one) => ['--set', one]),

@@ -24,7 +24,7 @@ export function Lengths({ runs, revision, theme }: LengthsProps): JSX.Element {
   const step = Math.min(chosen ?? last, last);
   const ids = runs.map(({ id }) => id).join(' ');
   useEffect(() => {
-    if (!isSeen) return;
+    if (!isSeen && shown.length > 0) return; // what nobody sees may be old
     let isOver = false;
     const asked = runs.map(async (run): Promise<Shown[]> => {
       const histogram = await (await ask(`api/runs/${run.id}/lengths?step=${step}`)).json();
