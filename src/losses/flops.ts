@@ -15,6 +15,8 @@ export type FlopsOptions = {
   readonly grouping?: FlopsGrouping;
   /** t of the ℓ0 mask; null for no mask. */
   readonly threshold?: number | null;
+  /** c, [V]: a factor of each term's mean, inside the square; 1 unless given. No gradient goes through it. */
+  readonly termFactors?: Float64Array | undefined;
 };
 
 /** A regulariser's value and its gradient by the weights. */
@@ -23,9 +25,10 @@ export type Regularisation = { readonly loss: number; readonly dW: Matrix };
 /**
  * FLOPS regulariser: a smooth count of the multiply-adds that one query costs.
  *
- *     ℓ = Σ_g Σ_j ā_gj²          ā_gj = (1/Q) Σ_n M_ng·|w_ngj|
+ *     ℓ = Σ_g Σ_j (c_j·ā_gj)²          ā_gj = (1/Q) Σ_n M_ng·|w_ngj|
  *
- * M = 1 without a threshold, else the ℓ0 mask. The mean divides by all Q documents, the masked ones included.
+ * c = 1 but in DF-FLOPS (df-flops.ts). M = 1 without a threshold, else the ℓ0 mask. The mean divides by all Q documents,
+ * the masked ones included.
  *
  * Paria et al., ICLR 2020, https://arxiv.org/abs/2004.05665, has the idea; Shen et al., SIGIR 2025,
  * https://doi.org/10.1145/3726302.3730192, the formula: Equation 3 and, with the mask, Equation 4. Its w/IDF is our w,
@@ -39,14 +42,16 @@ export type Regularisation = { readonly loss: number; readonly dW: Matrix };
 export function flops(
   w: Matrix,
   shape: BatchShape,
-  { grouping = 'by-position', threshold = null }: FlopsOptions = {},
+  { grouping = 'by-position', threshold = null, termFactors }: FlopsOptions = {},
 ): Regularisation {
   checkBatch(w, shape);
   const G = grouping === 'by-position' ? shape.docsPerQuery : 1;
   const M = threshold === null ? new Uint8Array(w.rows).fill(1) : l0Mask(w, threshold); // M, [B]
   const a = meanWeights(w, M, G); //      ā, [G, V]
+  scale(a, termFactors); //               c·ā, [G, V]
   const loss = sumOfSquares(a); //        ℓ
-  const dW = slopes(w, M, { a, G }); //   ∂ℓ/∂w_ngj = (2/Q)·M_ng·ā_gj·sign(w_ngj), [B, V]
+  scale(a, termFactors); //               c²·ā, [G, V]
+  const dW = slopes(w, M, { a, G }); //   ∂ℓ/∂w_ngj = (2/Q)·M_ng·c_j²·ā_gj·sign(w_ngj), [B, V]
   return { loss, dW };
 }
 
@@ -62,6 +67,11 @@ function meanWeights(w: Matrix, M: Uint8Array, G: number): Float64Array {
   const Q = w.rows / G;
   for (let k = 0; k < a.length; k++) a[k] /= Q;
   return a;
+}
+
+/** x_gj := c_j·x_gj. */
+function scale(x: Float64Array, c: Float64Array | undefined): void {
+  if (c !== undefined) for (let k = 0; k < x.length; k++) x[k] *= c[k % c.length];
 }
 
 /** ∂ℓ/∂w. Where w is 0 it is 0, as PyTorch's of |·|; any other number would be lost in the activation. */

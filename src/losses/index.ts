@@ -1,4 +1,6 @@
 /** Losses and regularisers over whole batches, each with its gradient, and the scores that they look at. */
+export type { DfFlopsOptions, DfWeightOptions } from './df-flops.ts';
+export { dfFlops, dfWeights } from './df-flops.ts';
 export type { FlopsGrouping, FlopsOptions, Regularisation } from './flops.ts';
 export { FLOPS_GROUPINGS, flops } from './flops.ts';
 export type { InfoNceOptions } from './info-nce.ts';

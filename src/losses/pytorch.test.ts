@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { relativeError } from '../../test/lib/central-differences.ts';
+import { dfFlops } from './df-flops.ts';
 import type { FlopsGrouping } from './flops.ts';
 import { flops } from './flops.ts';
 import { infoNce } from './info-nce.ts';
@@ -17,13 +18,15 @@ type Rows = number[][];
 type Regularised = { w: Rows; loss: number; dW: Rows };
 type Ranked = { scores: Rows; loss: number; dScores: Rows };
 type Taught = Ranked & { teacher: Rows };
+type Flops = Regularised & {
+  numQueries: number;
+  docsPerQuery: number;
+  grouping: FlopsGrouping;
+  threshold: number | null;
+};
 const golden: {
-  flops: (Regularised & {
-    numQueries: number;
-    docsPerQuery: number;
-    grouping: FlopsGrouping;
-    threshold: number | null;
-  })[];
+  flops: Flops[];
+  dfFlops: (Flops & { documentShares: number[]; alpha: number; beta: number })[];
   l1: Regularised[];
   kl: (Taught & { temperature: number; teacherTemperature: number })[];
   marginMse: Taught[];
@@ -42,6 +45,15 @@ describe('the losses of PyTorch, values within 1e-12 and gradients within 1e-7',
     expect(golden.flops).toHaveLength(30);
     for (const { w, loss, dW, ...options } of golden.flops) {
       const ours = flops(matrixFromRows(w), options, options);
+      agree(ours.loss, ours.dW.data, { loss, gradient: dW });
+    }
+  });
+
+  it('DF-FLOPS: the same, with steep weights and shallow ones', () => {
+    expect(golden.dfFlops).toHaveLength(24);
+    for (const { w, loss, dW, documentShares, ...options } of golden.dfFlops) {
+      const shares = { documentShares: Float32Array.from(documentShares) };
+      const ours = dfFlops(matrixFromRows(w), options, { ...options, ...shares });
       agree(ours.loss, ours.dW.data, { loss, gradient: dW });
     }
   });

@@ -9,6 +9,7 @@ same loss, it must give the same value, or nothing is written.
 
 import datetime
 import json
+import math
 import platform
 
 import sentence_transformers
@@ -42,12 +43,15 @@ def agree(ours, theirs):
     assert abs(ours - float(theirs)) <= 1e-12 * max(1, abs(ours)), (ours, float(theirs))
 
 
-def flops(w, groups, threshold):
-    """The formula of the paper's code, on [Q, G, V]."""
+def masked(w, groups, threshold):
+    """|w| as [Q, G, V], documents of at most so many terms at 0."""
     r = w.abs().reshape(-1, groups, w.shape[1])
-    if threshold is not None:
-        r = r * ((r != 0).sum(dim=2, keepdim=True) > threshold)
-    return (r.mean(dim=0) ** 2).sum()
+    return r if threshold is None else r * ((r != 0).sum(dim=2, keepdim=True) > threshold)
+
+
+def flops(w, groups, threshold):
+    """The formula of the paper's code."""
+    return (masked(w, groups, threshold).mean(dim=0) ** 2).sum()
 
 
 def flops_case(q, g, v, grouping, threshold):
@@ -58,6 +62,19 @@ def flops_case(q, g, v, grouping, threshold):
         agree(loss, st.FlopsLoss(None, threshold=threshold).compute_loss_from_embeddings(w))
     return {"numQueries": q, "docsPerQuery": g, "grouping": grouping, "threshold": threshold,
             "w": w.tolist(), "loss": loss, "dW": dw}
+
+
+def df_flops_case(q, g, v, grouping, threshold, alpha, beta):
+    """FLOPS with a weight for each term by the share of documents that have it, inside the square."""
+    w = weights(q * g, v, 0.4)
+    shares = (torch.rand(v, generator=rng) ** 3).double()
+    shares[:2] = torch.tensor([0.0, 1.0])
+    c = 1 / (1 + (shares ** (math.log(2) / math.log(alpha)) - 1) ** beta)
+    loss, [dw] = with_gradient(
+        lambda x: (c**2 * (masked(x, g if grouping == "by-position" else 1, threshold).mean(dim=0) ** 2)).sum(), w
+    )
+    return {"numQueries": q, "docsPerQuery": g, "grouping": grouping, "threshold": threshold, "alpha": alpha,
+            "beta": beta, "documentShares": shares.tolist(), "w": w.tolist(), "loss": loss, "dW": dw}
 
 
 def l1_case(b, v):
@@ -172,6 +189,13 @@ document = {
     "infoNce": [info_nce_case(*shape, *rest) for shape in lists for rest in negatives],
     "scores": [scores_case(*shape, candidates) for shape in shapes for candidates in ("own", "batch")],
     "activations": [activation_case(k) for k in range(4)],
+    # last, so that the random numbers of the others stay what they were
+    "dfFlops": [
+        df_flops_case(*shape, *rest, *weight)
+        for shape in shapes[1::2]
+        for rest in regularisers
+        for weight in ((0.1, 10.0), (0.5, 2.0))
+    ],
 }
 with open(OUT, "w", encoding="utf-8") as file:
     lines = (f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}" for key, value in document.items())
