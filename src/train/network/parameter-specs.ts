@@ -6,6 +6,11 @@ import type { ParameterGroup, ParameterSpec } from './parameters.ts';
 
 /** The name of the weights of query terms among the parameters. */
 export const IDF_PARAMETER = 'idf';
+/** What they are made of where they are a projection of the word embeddings. */
+export const PROJECTION = { weight: 'idf.weight', bias: 'idf.bias' } as const;
+
+/** Whether and how the weights of query terms are learned: each for itself, or as a projection. */
+export type IdfLearning = boolean | 'projected';
 
 /** What of a network is trained. */
 export type TrainedParts = {
@@ -13,7 +18,7 @@ export type TrainedParts = {
   readonly frozenLayers: number;
   /** Whether the embeddings stay as they are even where no layer does. A decoder tied to them stays with them. */
   readonly freezeEmbeddings: boolean;
-  readonly learnsIdf: boolean;
+  readonly learnsIdf: IdfLearning;
 };
 
 /** The parameters of a checkpoint, and those of query terms. */
@@ -28,8 +33,11 @@ export function parameterSpecs(checkpoint: Checkpoint, parts: TrainedParts): Par
     return isFrozen(name, parts) ? undefined : 'encoder';
   };
   const network = usedNames.map((name) => ({ name, shape: checkpoint.entry(name).shape, group: groupOf(name) }));
-  const idf = { name: IDF_PARAMETER, shape: [config.vocabSize], group: learnsIdf ? ('idf' as const) : undefined };
-  return [...network, idf];
+  const group = 'idf' as const;
+  const idf = { name: IDF_PARAMETER, shape: [config.vocabSize], group: learnsIdf === true ? group : undefined };
+  if (learnsIdf !== 'projected') return [...network, idf];
+  const weight = { name: PROJECTION.weight, shape: [config.hiddenSize], group };
+  return [...network, idf, weight, { name: PROJECTION.bias, shape: [1], group }];
 }
 
 function isFrozen(name: string, { frozenLayers, freezeEmbeddings }: TrainedParts): boolean {

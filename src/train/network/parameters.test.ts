@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { goldenNetwork } from '../../../test/golden/training/fixtures.ts';
 import { TrainingMemory } from '../../kernels/index.ts';
 import { Checkpoint, TIED, WORD_EMBEDDINGS } from '../../model/index.ts';
-import { IDF_PARAMETER, parameterSpecs } from './parameter-specs.ts';
+import { IDF_PARAMETER, type IdfLearning, PROJECTION, parameterSpecs } from './parameter-specs.ts';
 import { Parameters } from './parameters.ts';
 
 const SPECS = [
@@ -39,7 +39,7 @@ describe('which parameters are trained', () => {
   });
   afterAll(() => checkpoint.close());
 
-  const groups = (parts: { frozenLayers: number; freezeEmbeddings: boolean; learnsIdf: boolean }) =>
+  const groups = (parts: { frozenLayers: number; freezeEmbeddings: boolean; learnsIdf: IdfLearning }) =>
     new Map(parameterSpecs(checkpoint, parts).map(({ name, group }) => [name, group]));
 
   it('all, with a group of its own for the head, and the table of query terms where it is learned', () => {
@@ -47,6 +47,13 @@ describe('which parameters are trained', () => {
     expect([...all.values()].includes(undefined)).toBe(false);
     expect([TIED.bias, TIED.scale, TIED.inputShare].map((name) => all.get(name))).toEqual(['head', 'head', 'head']);
     expect([all.get(WORD_EMBEDDINGS), all.get(IDF_PARAMETER)]).toEqual(['encoder', 'idf']);
+  });
+
+  it('of a projection its two parts, and not the table that it begins near', () => {
+    const some = groups({ frozenLayers: 0, freezeEmbeddings: false, learnsIdf: 'projected' });
+    const [table, weight, bias] = [IDF_PARAMETER, PROJECTION.weight, PROJECTION.bias].map((name) => some.get(name));
+    expect([table, weight, bias]).toEqual([undefined, 'idf', 'idf']);
+    expect(groups({ frozenLayers: 0, freezeEmbeddings: false, learnsIdf: true }).has(PROJECTION.weight)).toBe(false);
   });
 
   it('embeddings frozen: all of them and nothing else', () => {

@@ -17,8 +17,8 @@ import type { Decoder } from './head-forward.ts';
 import { HeadForward } from './head-forward.ts';
 import type { MicroBatch, TokenIds } from './micro-batches.ts';
 import { microBatches } from './micro-batches.ts';
-import type { TrainedParts } from './parameter-specs.ts';
-import { IDF_PARAMETER, parameterSpecs } from './parameter-specs.ts';
+import type { IdfLearning, TrainedParts } from './parameter-specs.ts';
+import { IDF_PARAMETER, PROJECTION, parameterSpecs } from './parameter-specs.ts';
 import { Parameters } from './parameters.ts';
 import type { GraphOptions, TrainingGraphs } from './training-graphs.ts';
 import { gradientName, trainingGraphs, WORD_ROWS } from './training-graphs.ts';
@@ -43,8 +43,8 @@ export const NETWORK_PARTS = ['encoder', 'head', 'head-backward', 'encoder-backw
 /** One of them. */
 export type NetworkPart = (typeof NETWORK_PARTS)[number];
 
-/** The weights of query terms, a parameter beside the network. */
-export type IdfParameter = { readonly values: Float32Array; readonly isLearned: boolean };
+/** The weights of query terms, a parameter beside the network. A projection is 0 until it is fitted to them. */
+export type IdfParameter = { readonly values: Float32Array; readonly isLearned: IdfLearning };
 
 /** What forward computed, until the next call of it. */
 export type ForwardPass = {
@@ -111,8 +111,9 @@ export class TrainableNetwork {
     const memory = new TrainingMemory(Parameters.sizeBytes(specs) + WorkArea.sizeBytes(sizes) + headBytes);
     const kernel = createTrainingKernel(memory, options.kernel);
     const parameters = new Parameters(memory, specs);
+    const isFitted = (name: string): boolean => name === PROJECTION.weight || name === PROJECTION.bias;
     for (const { name, weights } of parameters.all)
-      weights.set(name === IDF_PARAMETER ? idf.values : await checkpoint.read(name));
+      if (!isFitted(name)) weights.set(name === IDF_PARAMETER ? idf.values : await checkpoint.read(name));
     const head = new HeadBackward(memory, kernel);
     const work = new WorkArea(memory, sizes);
     const weights = tensorsOf(parameters);
