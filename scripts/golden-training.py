@@ -4,13 +4,14 @@ Run from the root of the repository, with `pip install torch transformers safete
     python scripts/golden-training.py
 
 Two tiny networks (a BertForMaskedLM, and an encoder with a tied head) with random 32-bit weights; one batch of documents
-of different lengths, padded. For every activation and decoupled variant, with and without the mask, and each ranking loss:
-the losses and the gradient of every parameter, in 64 bits, by autograd. For some of them the parameters after 20 steps of
+of different lengths, padded. For every activation and decoupled variant, with and without the mask, and each ranking loss,
+and for DF-FLOPS with query weights that are a projection of the word embeddings: the losses and the gradient of every parameter, in 64 bits, by autograd. For some of them the parameters after 20 steps of
 AdamW.
 """
 
 import datetime
 import json
+import math
 import pathlib
 import platform
 
@@ -90,6 +91,25 @@ def rank_loss(name, s, all_scores):
     return F.cross_entropy(all_scores, torch.arange(Q) * G)  # in-batch negatives, other positives among them
 
 
+ALPHA, BETA = 0.5, 2.0
+late = torch.Generator().manual_seed(12)  # of its own, so that the other cases stay what they were
+projection = {"idf.weight": torch.randn(H, generator=late), "idf.bias": torch.tensor([1.0])}
+
+
+def projected(leaves, words):
+    """c·log(1 + relu(wᵀE + b)), E as it is at the beginning"""
+    targets = idf[len(SPECIAL):].double()
+    d = torch.exp(-targets / 2)
+    scale = (d * targets).sum() / d.sum() / math.log(2)
+    return scale * torch.log1p(torch.relu(words.double() @ leaves["idf.weight"] + leaves["idf.bias"]))
+
+
+def df_weights(z):
+    """1 / (1 + (x^(log_α 2) − 1)^β) of the batch's own shares, without gradient"""
+    shares = (z.detach() > 0).double().mean(0)
+    return 1 / (1 + (shares ** (math.log(2) / math.log(ALPHA)) - 1) ** BETA)
+
+
 def losses(z, table, case):
     keep = torch.ones(V, dtype=z.dtype)
     keep[list(SPECIAL)] = 0
@@ -102,7 +122,8 @@ def losses(z, table, case):
     r = v.abs().view(Q, G, V)
     if case["mask"]:
         r = r * ((v > 0).sum(1) > THRESHOLD).view(Q, G, 1)
-    flops = (r.mean(0) ** 2).sum()
+    a = r.mean(0)
+    flops = ((df_weights(z) * a if case.get("regulariser") == "df-flops" else a) ** 2).sum()
     return rank + LAMBDA * flops, rank, flops
 
 
@@ -115,10 +136,11 @@ def batch():
 
 VARIANTS = {"relu": (0, 0), "l0": (1, 1), "l0-2": (2, 2), "l0-3": (3, 3), "de-l0": (0, 1), "inv-de-l0": (1, 0)}
 ids, mask = batch()
-cases, gradients, after = [], {}, {}
+cases, gradients, after, models = [], {}, {}, {}
 for kind in ("mlm", "tied"):
     model, tensors = network(kind)
     model = model.double()
+    models[kind] = model, tensors
     folder = OUT / kind
     folder.mkdir(parents=True, exist_ok=True)
     save_file({name: t.contiguous() for name, t in tensors.items()}, folder / "model.safetensors")
@@ -156,6 +178,20 @@ for kind in ("mlm", "tied"):
                 for name, t in trained.items():
                     after[f"{number}:{name}"] = t.detach().float().contiguous()
 
+for kind in ("mlm", "tied"):
+    model, tensors = models[kind]
+    case = {"rank_k": 1, "flops_k": 1, "mask": True, "loss": "kl", "regulariser": "df-flops"}
+    leaves = {name: t.double().requires_grad_() for name, t in {**tensors, **projection}.items()}
+    z = pooled(model, kind, leaves, ids, mask)
+    total, rank, flops = losses(z, projected(leaves, tensors["bert.embeddings.word_embeddings.weight"]), case)
+    total.backward()
+    for name, leaf in leaves.items():
+        gradients[f"{len(cases)}:{name}"] = leaf.grad.float().contiguous()
+    cases.append(
+        {"network": kind, "variant": "l0", "mask": True, "loss": "kl", "regulariser": "df-flops", "table": "projected",
+         "total": total.item(), "rank": rank.item(), "flops": flops.item(), "lengths": (z[:, 5:] > 0).sum(1).tolist()}
+    )
+
 save_file(gradients, OUT / "gradients.safetensors")
 save_file(after, OUT / "after-20-steps.safetensors")
 made = {
@@ -164,6 +200,7 @@ made = {
     "versions": {"python": platform.python_version(), "torch": torch.__version__, "transformers": transformers.__version__},
 }
 facts = {"documents": documents, "queries": queries, "teacher": teacher.tolist(), "idf": idf.tolist(),
+         "projection": {name: t.tolist() for name, t in projection.items()}, "dfAlpha": ALPHA, "dfBeta": BETA,
          "lambda": LAMBDA, "threshold": THRESHOLD, "specialTerms": list(SPECIAL)}
 (OUT / "cases.json").write_text(json.dumps({**made, **facts, "cases": cases}, indent=1) + "\n")
 for path in OUT.rglob("*.safetensors"):

@@ -87,6 +87,16 @@ describe('lzero train', () => {
       /bad\.yaml:5:\d+: .*l1 has none/,
     ],
     [
+      'a cut of document frequencies for FLOPS, which has none',
+      (yaml: string) => yaml.replace('ramp: 8', 'ramp: 8, dfAlpha: 0.2'),
+      /bad\.yaml:5:\d+: .*flops has none: use df-flops/,
+    ],
+    [
+      'a projection of no table',
+      (yaml: string) => yaml.replace('source: corpus', 'source: none, learnable: projected'),
+      /bad\.yaml:4:\d+: .*there is no table to learn/,
+    ],
+    [
       'other positives left out of no batch',
       (yaml: string) => yaml.replace('loss: kl', 'loss: info-nce, otherPositives: false'),
       /bad\.yaml:3:\d+: .*there are none to leave out/,

@@ -114,10 +114,12 @@ export function teachersOf({ teachers }: Pick<TrainConfig, 'teachers'>): Teacher
 }
 
 const DEFAULT_RAMP = 10_000;
+/** Of DF-FLOPS, as its paper has them; the momentum is ours (document-shares.ts). */
+const DEFAULT_DF = { dfAlpha: 0.1, dfBeta: 10, dfMomentum: 0.99 };
 
 const sparsitySchema = z
   .strictObject({
-    regulariser: z.enum(['flops', 'l1']).default('flops').describe('what makes documents sparse'),
+    regulariser: z.enum(['flops', 'df-flops', 'l1']).default('flops').describe('what makes documents sparse'),
     lambda: z.number().min(0).describe('λ_d, weight of the regulariser'),
     ramp: z.int().min(0).default(DEFAULT_RAMP).describe('T_λ, steps in which λ grows to its full value'),
     rampShape: z.enum(['quadratic', 'linear', 'none']).default('quadratic').describe('how λ grows'),
@@ -135,16 +137,32 @@ const sparsitySchema = z
       .enum(['same', ...ACTIVATIONS])
       .default('same')
       .describe('activation that the regulariser sees'),
+    dfAlpha: z
+      .number()
+      .gt(0)
+      .lt(1)
+      .default(DEFAULT_DF.dfAlpha)
+      .describe('df-flops: α, share of documents at which a term weighs one half'),
+    dfBeta: rate.default(DEFAULT_DF.dfBeta).describe('df-flops: β, how steeply the weight grows around it'),
+    dfMomentum: z
+      .number()
+      .min(0)
+      .lt(1)
+      .default(DEFAULT_DF.dfMomentum)
+      .describe('df-flops: what a step keeps of the running shares of documents'),
   })
-  .superRefine(({ regulariser, threshold, grouping, ramp, rampShape }, context) => {
+  .superRefine(({ regulariser, threshold, grouping, ramp, rampShape, ...df }, context) => {
     if (rampShape === 'none' && ramp !== 0 && ramp !== DEFAULT_RAMP)
       context.addIssue({
         code: 'custom',
         path: ['ramp'],
         message: `λ does not grow with rampShape: none: write 0, or leave it out`,
       });
-    if (regulariser === 'flops') return;
-    const message = `${regulariser} has none: use flops`;
+    for (const name of ['dfAlpha', 'dfBeta', 'dfMomentum'] as const)
+      if (regulariser !== 'df-flops' && df[name] !== DEFAULT_DF[name])
+        context.addIssue({ code: 'custom', path: [name], message: `${regulariser} has none: use df-flops` });
+    if (regulariser !== 'l1') return;
+    const message = 'l1 has none: use flops or df-flops';
     if (threshold !== null) context.addIssue({ code: 'custom', path: ['threshold'], message });
     if (grouping === 'none') context.addIssue({ code: 'custom', path: ['grouping'], message });
   });
@@ -171,19 +189,22 @@ export function lambdaReached({ sparsity: { lambda, ramp, rampShape } }: TrainCo
 const idfSchema = z
   .strictObject({
     source: z.string().min(1).default('model').describe('model, corpus (the training texts), none, or a file'),
-    learnable: z.boolean().default(false).describe('query weights are trained, too'),
+    learnable: z
+      .union([z.boolean(), z.enum(['projected'])])
+      .default(false)
+      .describe('query weights are trained, too: each for itself, or projected from the word embeddings'),
     learningRate: rate.nullable().default(null).describe('of the table, if learnable; null for that of the network'),
     weightDecay: z.number().min(0).nullable().default(null).describe('of the table; null for that of the network'),
   })
   .superRefine(({ source, learnable, learningRate, weightDecay }, context) => {
-    if (source === 'none' && learnable)
+    if (source === 'none' && learnable !== false)
       context.addIssue({
         code: 'custom',
         path: ['learnable'],
         message: 'there is no table to learn with source: none',
       });
     for (const [name, value] of Object.entries({ learningRate, weightDecay }))
-      if (value !== null && !learnable)
+      if (value !== null && learnable === false)
         context.addIssue({ code: 'custom', path: [name], message: 'the table is not learnable' });
   });
 

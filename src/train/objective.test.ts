@@ -26,6 +26,7 @@ const BATCH = {
     [5, 6.5],
   ]),
   step: 4,
+  documentShares: Float32Array.of(1, 0.05, 0.2, 0.1, 0.5),
 };
 
 function settings(changes: { activation?: string; rank?: object; sparsity?: object } = {}) {
@@ -45,6 +46,8 @@ const CASES = [
   ['de-l0, info-nce in the batch', settings({ activation: 'relu', rank: { loss: 'info-nce', inBatchNegatives: true }, sparsity: { flopsOn: 'l0' } })],
   ['inv-de-l0, not grouped, two losses', settings({ rank: [{ loss: 'kl', weight: 2 }, { loss: 'margin-mse', weight: 0.05 }], sparsity: { flopsOn: 'relu', grouping: 'none' } })],
   ['l0 with the mask', settings({ sparsity: { threshold: 2 } })],
+  ['l0 with the mask, DF-FLOPS', settings({ sparsity: { regulariser: 'df-flops', dfBeta: 2, threshold: 2 } })],
+  ['de-l0, DF-FLOPS, not grouped', settings({ activation: 'relu', sparsity: { regulariser: 'df-flops', flopsOn: 'l0', grouping: 'none' } })],
 ] as const; // biome-ignore format: a case a line
 
 describe('the objective', () => {

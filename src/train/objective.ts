@@ -7,11 +7,12 @@
  * https://doi.org/10.1145/3726302.3730192, § 5.4: de-ℓ0, inv-de-ℓ0) and the same elsewhere. Each part of the sum is given
  * by its own name. Knows nothing of networks, data or steps of an optimiser.
  */
-import type { SparseVector } from '../core/index.ts';
-import type { BatchShape, Matrix, QueryTerms, Ranking } from '../losses/index.ts';
+import { assert, type SparseVector } from '../core/index.ts';
+import type { BatchShape, Matrix, QueryTerms, Ranking, Regularisation } from '../losses/index.ts';
 import {
   activeTerms,
   addScoreGradients,
+  dfFlops,
   flops,
   infoNce,
   kl,
@@ -47,6 +48,8 @@ export type ObjectiveBatch = BatchShape & {
   readonly otherAnswers?: readonly ReadonlySet<number>[] | undefined;
   /** Optimiser steps done, from 0. */
   readonly step: number;
+  /** Share of documents that have each term, [V]; df-flops needs it. */
+  readonly documentShares?: Float32Array | undefined;
   /** Whether the weights of query terms are learned. */
   readonly learnsQueries?: boolean | undefined;
 };
@@ -168,14 +171,30 @@ function addSparsity(
   batch: ObjectiveBatch,
   { activation, sparsity }: Pick<Objective, 'activation' | 'sparsity'>,
 ): { readonly loss: number; readonly lambda: number } {
-  const { flopsOn, grouping, threshold, lambda: full, ramp, rampShape } = sparsity;
+  const { flopsOn, lambda: full, ramp, rampShape } = sparsity;
   const seen = flopsOn === 'same' ? activation : flopsOn;
   const v = seen === activation ? w : { ...z, data: activateAll(z.data, seen) }; //  v, [B, V]
   const lambda = lambdaAt(batch.step, { lambda: full, ramp, shape: rampShape });
-  const { loss, dW } = sparsity.regulariser === 'l1' ? l1(v) : flops(v, batch, { grouping, threshold });
+  const { loss, dW } = regularisation(v, batch, sparsity);
   for (let i = 0; i < dW.data.length; i++) dW.data[i] *= lambda;
   addActivationGradient(z.data, seen, { dW: dW.data, dZ: dZ.data });
   return { loss, lambda };
+}
+
+function regularisation(v: Matrix, batch: ObjectiveBatch, sparsity: SparsityConfig): Regularisation {
+  const { regulariser, grouping, threshold, dfAlpha: alpha, dfBeta: beta } = sparsity;
+  const { documentShares } = batch;
+  switch (regulariser) {
+    case 'flops':
+      return flops(v, batch, { grouping, threshold });
+    case 'df-flops':
+      assert(documentShares !== undefined, 'df-flops without shares of documents');
+      return dfFlops(v, batch, { grouping, threshold, alpha, beta, documentShares });
+    case 'l1':
+      return l1(v);
+    default:
+      return regulariser satisfies never;
+  }
 }
 
 type Lengths = Pick<ObjectiveResult, 'docLen' | 'maskedShare' | 'numEmpty' | 'docLens'>;

@@ -25,6 +25,7 @@ const batch = fc.record({
   teacher: fc
     .float32Array({ minLength: Q * G, maxLength: Q * G, min: 0, max: 10, noNaN: true })
     .map((scores) => matrix(Q, G, scores)),
+  documentShares: fc.float32Array({ minLength: V, maxLength: V, min: 0, max: 1, noNaN: true }),
 });
 const kind = fc
   .record({
@@ -32,7 +33,11 @@ const kind = fc
     loss: fc.constantFrom('kl', 'margin-mse', 'info-nce'),
     regulariser: fc.oneof(
       fc.constant({ regulariser: 'l1' }),
-      fc.record({ grouping: fc.constantFrom('by-position', 'none'), threshold: fc.constantFrom(null, 0, 2) }),
+      fc.record({
+        regulariser: fc.constantFrom('flops', 'df-flops'),
+        grouping: fc.constantFrom('by-position', 'none'),
+        threshold: fc.constantFrom(null, 0, 2),
+      }),
     ),
     decoupled: fc.boolean(),
   })
@@ -47,7 +52,11 @@ const kind = fc
     return { activation: config.model.activation, rank: [config.rank].flat(), sparsity: config.sparsity };
   });
 
-function bothOf(z: Float32Array<ArrayBuffer>, parts: Pick<ObjectiveBatch, 'queries' | 'teacher'>, what: Objective) {
+function bothOf(
+  z: Float32Array<ArrayBuffer>,
+  parts: Pick<ObjectiveBatch, 'queries' | 'teacher' | 'documentShares'>,
+  what: Objective,
+) {
   const whole: ObjectiveBatch = { ...parts, numQueries: Q, docsPerQuery: G, step: 4, learnsQueries: true };
   const logits = matrix(Q * G, V, z);
   return [sparseObjective(logits, whole, what), objective(logits, whole, what)];

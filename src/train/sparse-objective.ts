@@ -20,7 +20,8 @@ export function sparseObjective(z: Matrix, batch: ObjectiveBatch, what: Objectiv
     ...vector,
     terms: vector.terms.map((term) => columnOf.get(term) ?? 0),
   }));
-  const result = objective(columnsOf(z, terms), { ...batch, queries, teacherVectors }, what);
+  const documentShares = batch.documentShares && Float32Array.from(terms, (term) => batch.documentShares?.[term] ?? 0);
+  const result = objective(columnsOf(z, terms), { ...batch, queries, teacherVectors, documentShares }, what);
   return {
     ...result,
     dZ: withColumns(result.dZ, terms, z.cols),

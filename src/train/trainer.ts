@@ -4,19 +4,23 @@
  */
 import { availableParallelism } from 'node:os';
 import type { Logger } from '../core/index.ts';
-import { assert, derivedSeed } from '../core/index.ts';
+import { derivedSeed } from '../core/index.ts';
 import type { Matrix, QueryTerms } from '../losses/index.ts';
 import type { Checkpoint } from '../model/index.ts';
+import { WORD_EMBEDDINGS } from '../model/index.ts';
 import type { Tokenizer } from '../text/index.ts';
 import { otherAnswers, type TrainingBatch } from './batches/training-batch.ts';
 import type { TrainConfig } from './config.ts';
-import { IDF_PARAMETER } from './network/parameter-specs.ts';
+import { DocumentShares } from './document-shares.ts';
+import { IDF_PARAMETER, PROJECTION } from './network/parameter-specs.ts';
 import type { Parameters } from './network/parameters.ts';
 import type { NetworkPart } from './network/trainable-network.ts';
 import { TrainableNetwork } from './network/trainable-network.ts';
 import type { ObjectiveResult } from './objective.ts';
 import type { OptimiserStep } from './optimiser.ts';
 import { optimise } from './optimiser.ts';
+import { fitProjection, projectedTable } from './projected-table.ts';
+import { freeTable, type QueryTable } from './query-table.ts';
 import { learningRateAt } from './schedule.ts';
 import { sparseObjective } from './sparse-objective.ts';
 
@@ -58,6 +62,10 @@ export class Trainer {
   readonly #tokenizer: Tokenizer;
   readonly #network: TrainableNetwork;
   readonly #onPart: (part: StepPart) => void;
+  /** Only for DF-FLOPS. */
+  readonly #documentShares: DocumentShares | undefined;
+  /** Weights of query terms as they are now. */
+  readonly queryTable: QueryTable;
 
   /** Loads the network. */
   static async create(config: TrainConfig, start: TrainerStart): Promise<Trainer> {
@@ -82,16 +90,26 @@ export class Trainer {
     return new Trainer(config, network, start);
   }
 
-  private constructor(config: TrainConfig, network: TrainableNetwork, { tokenizer, onPart = () => {} }: TrainerStart) {
+  private constructor(config: TrainConfig, network: TrainableNetwork, start: TrainerStart) {
+    const { tokenizer, logger, onPart = () => {} } = start;
     this.#config = config;
     this.#tokenizer = tokenizer;
     this.#network = network;
     this.#onPart = onPart;
+    const { regulariser, dfMomentum } = config.sparsity;
+    const numTerms = network.parameters.get(IDF_PARAMETER).weights.length;
+    this.#documentShares = regulariser === 'df-flops' ? new DocumentShares(numTerms, dfMomentum) : undefined;
+    this.queryTable = config.idf.learnable === 'projected' ? this.#fittedTable(logger) : this.#freeTable();
   }
 
   /** Weights, gradients and moments, to be saved and put back. */
   get parameters(): Parameters {
     return this.#network.parameters;
+  }
+
+  /** What else steps have learned, by name: to be saved and put back, too. */
+  get estimates(): ReadonlyMap<string, Float32Array> {
+    return new Map(this.#documentShares && [['documentShares', this.#documentShares.values]]);
   }
 
   /** Takes one step. `step` counts those done before. */
@@ -101,6 +119,7 @@ export class Trainer {
     const pass = await this.#network.forward(documents, this.#dropoutSeed(step));
     this.#onPart('objective');
     this.#dropSpecialTerms(pass.z);
+    this.#documentShares?.add(pass.z, step);
     const { dZ, dQueryWeights, ...result } = this.#objective(pass.z, batch, step);
     await this.#network.backward(pass, dZ);
     if (dQueryWeights) this.#addQueryGradients(batch, dQueryWeights);
@@ -156,28 +175,44 @@ export class Trainer {
       teacherVectors: batch.teacherVectors,
       otherAnswers: otherAnswers(batch, docsPerQuery),
       step,
-      learnsQueries: idf.learnable,
+      documentShares: this.#documentShares?.values,
+      learnsQueries: idf.learnable !== false,
     };
     return sparseObjective(z, asked, { activation: model.activation, rank: [rank].flat(), sparsity });
   }
 
-  /** q_j = relu(idf_j) of each token once; those that a learned table has brought to 0 stay, with weight 0. */
-  #queryTerms(text: string): QueryTerms {
-    const { vocabulary } = this.#tokenizer;
-    const { weights: idf } = this.parameters.get(IDF_PARAMETER);
-    const ids = [...new Set(this.#tokenizer.encode(text))].filter((term) => !vocabulary.specialIds.has(term));
-    const terms = Uint32Array.from(ids).sort();
-    return { terms, weights: Float32Array.from(terms, (term) => Math.max(0, idf[term])) };
+  #freeTable(): QueryTable {
+    return freeTable(this.parameters.get(IDF_PARAMETER));
   }
 
-  /** ∂L/∂idf_j += ∂L/∂q_j where idf_j > 0: the slope of relu. */
+  /** A projection of the embeddings as the base has them, which begins near the table that is given. */
+  #fittedTable(logger: Logger | undefined): QueryTable {
+    const { vocabulary } = this.#tokenizer;
+    const [weight, bias] = [PROJECTION.weight, PROJECTION.bias].map((name) => this.parameters.get(name));
+    const { weights, gradients, shape } = this.parameters.get(WORD_EMBEDDINGS);
+    const data = gradients ? weights.slice() : weights; // those that are frozen stay as they are
+    const embeddings = { rows: shape[0], cols: shape[1], data };
+    const terms = Uint32Array.from(vocabulary.tokens.keys()).filter((term) => !vocabulary.specialIds.has(term));
+    const { w, b, scale, explained, meanError } = fitProjection(this.#freeTable().values(), embeddings, terms);
+    weight.weights.set(w);
+    bias.weights.set([b]);
+    logger?.info(
+      `query weights as a projection: begins with ${(100 * explained).toFixed(1)} % of the table's variance, mean error ${meanError.toFixed(3)}`,
+    );
+    return projectedTable({ weight, bias, embeddings, scale });
+  }
+
+  /** Each token of a query once; those whose weight learning has brought to 0 stay, with weight 0. */
+  #queryTerms(text: string): QueryTerms {
+    const { vocabulary } = this.#tokenizer;
+    const ids = [...new Set(this.#tokenizer.encode(text))].filter((term) => !vocabulary.specialIds.has(term));
+    const terms = Uint32Array.from(ids).sort();
+    return { terms, weights: this.queryTable.weightsOf(terms) };
+  }
+
   #addQueryGradients({ queries }: TrainingBatch, dQueryWeights: readonly Float32Array[]): void {
-    const { weights: idf, gradients } = this.parameters.get(IDF_PARAMETER);
-    assert(gradients !== undefined, 'the weights of query terms are not trained');
     queries.forEach((text, n) => {
-      this.#queryTerms(text).terms.forEach((term, k) => {
-        if (idf[term] > 0) gradients[term] += dQueryWeights[n][k];
-      });
+      this.queryTable.addGradients(this.#queryTerms(text).terms, dQueryWeights[n]);
     });
   }
 

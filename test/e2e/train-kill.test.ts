@@ -100,6 +100,33 @@ describe.skipIf(process.platform === 'win32')('lzero train', () => {
   );
 
   it(
+    'with DF-FLOPS and query weights as a projection, killed twice: the same, and the same table',
+    async () => {
+      const set = ['sparsity.regulariser=df-flops', 'sparsity.dfAlpha=0.3', 'idf.learnable=projected'];
+      const args = set.flatMap((setting) => ['--set', setting]);
+      const [whole, killed] = [join(folder, 'whole3.run'), join(folder, 'killed3.run')];
+      expect(await trained(whole, args)).toMatchObject({ exitCode: 0 });
+      for (const lines of [4, 7]) {
+        const resume = existsSync(join(killed, 'run.json')) ? ['--resume'] : [];
+        const { signal, stderr } = await trained(
+          killed,
+          [...args, ...resume],
+          'SIGKILL',
+          () => numLines(killed) >= lines,
+        );
+        expect(signal, stderr).toBe('SIGKILL');
+      }
+      expect(await trained(killed, [...args, '--resume'])).toMatchObject({ exitCode: 0 });
+      expect(metricsOf(killed)).toEqual(metricsOf(whole));
+      for (const file of ['model.safetensors', 'idf.json']) {
+        const [ours, theirs] = [killed, whole].map((run) => readFileSync(join(run, 'model', file)));
+        expect(ours.equals(theirs), file).toBe(true);
+      }
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
     'finishes the step at Ctrl-C, saves, says how to go on, and exits with 130',
     async () => {
       const run = join(folder, 'stopped.run');

@@ -108,6 +108,31 @@ describe('a training run', () => {
   );
 
   it(
+    'with DF-FLOPS and query weights as a projection goes on to the same bits, and writes the table that it learned',
+    async () => {
+      const set = ['sparsity.regulariser=df-flops', 'sparsity.dfAlpha=0.3', 'idf.learnable=projected'];
+      const notes: string[] = [];
+      const whole = (event: TrainEvent) => event.kind === 'note' && notes.push(event.message);
+      await run('projected', set, { onEvent: whole });
+      expect(notes.filter((note) => /begins with \d+\.\d % of the table's variance/.test(note))).toHaveLength(1);
+      const controller = new AbortController();
+      const onEvent = (event: TrainEvent) => event.kind === 'step' && event.step === 7 && controller.abort();
+      await expect(run('projected-7', set, { onEvent, signal: controller.signal })).rejects.toThrow('is saved');
+      await run('projected-7', set, { resume: true });
+      expect(metricsOf(place('projected-7'))).toEqual(metricsOf(place('projected')));
+      expect(metricsOf(place('projected'))[1]).toMatchObject({ 'df-flops': expect.any(Number) });
+      expect(weightsOf('projected-7').equals(weightsOf('projected'))).toBe(true);
+      const tables = ['projected', 'projected-7', 'whole'].map((name) =>
+        readFileSync(join(place(name), 'model/idf.json'), 'utf8'),
+      );
+      expect(tables[1]).toBe(tables[0]);
+      expect(tables[2]).not.toBe(tables[0]);
+      expect(readFileSync(join(place('projected'), 'model/README.md'), 'utf8')).toContain('learned as a projection');
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
     'ends early when nothing gets better',
     async () => {
       const set = [

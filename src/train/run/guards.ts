@@ -138,7 +138,7 @@ function tooSparse({ sparsity: { regulariser, lambda, ramp, rampShape, threshold
   const sudden = rampShape === 'none' || ramp === 0;
   if (sudden)
     return `λ is ${lambda} from the first step on: let it grow (sparsity.ramp, sparsity.rampShape: quadratic)`;
-  const canMask = regulariser === 'flops' && threshold === null;
+  const canMask = regulariser !== 'l1' && threshold === null;
   const mask = canMask ? ', or leave short documents in peace (sparsity.threshold: 200)' : '';
   return `λ is too strong: lower sparsity.lambda (${lambda}), lengthen sparsity.ramp (${ramp})${mask}`;
 }

@@ -80,7 +80,7 @@ export class TrainingLoop {
     const { folder, prepared, listener } = this.#parts;
     const path = await folder.lastCheckpoint();
     if (path !== undefined) {
-      this.#state = await loadState(path, prepared.trainer.parameters);
+      this.#state = await loadState(path, prepared.trainer);
       listener({
         kind: 'note',
         level: 'info',
@@ -100,7 +100,7 @@ export class TrainingLoop {
     let numWeights = 0;
     for (const { weights } of parameters.all) numWeights += weights.length;
     const modelBytes = numWeights * Float32Array.BYTES_PER_ELEMENT;
-    await folder.requireRoom((config.output.keepCheckpoints + 1) * stateBytes(parameters) + 3 * modelBytes);
+    await folder.requireRoom((config.output.keepCheckpoints + 1) * stateBytes(prepared.trainer) + 3 * modelBytes);
   }
 
   async #checkFirstBatch(): Promise<void> {
@@ -241,7 +241,7 @@ export class TrainingLoop {
   async #save(): Promise<void> {
     const { config, prepared, folder, listener } = this.#parts;
     const { step } = this.#state;
-    await saveState(folder.checkpoint(step), prepared.trainer.parameters, {
+    await saveState(folder.checkpoint(step), prepared.trainer, {
       ...this.#state,
       pending: this.#meter.pending,
     });

@@ -4,11 +4,12 @@
  * and step, so the step is the whole random state.
  *
  *     encoder.weights  encoder.moments  encoder.variances  head.…  idf.…          metadata: lzero = the rest, as JSON
+ *     estimates.documentShares          where the objective has them
  */
 import { z } from 'zod';
 import { CheckpointError, describeIssues, parseJson, ResumeError } from '../../core/index.ts';
 import { openSafetensors, writeSafetensors } from '../../model/index.ts';
-import type { Parameters } from '../network/parameters.ts';
+import type { Trainer } from '../trainer.ts';
 
 const METADATA_KEY = 'lzero';
 const ARRAYS = ['weights', 'moments', 'variances'] as const;
@@ -50,39 +51,46 @@ export const FIRST_STATE: RunState = {
   numDead: 0,
 };
 
+/** What a checkpoint has of a trainer. */
+type Trained = Pick<Trainer, 'parameters' | 'estimates'>;
+
 /** Bytes that a checkpoint takes, without its header. */
-export function stateBytes(parameters: Parameters): number {
+export function stateBytes({ parameters, estimates }: Trained): number {
   let numFloats = 0;
+  for (const values of estimates.values()) numFloats += values.length;
   for (const { weights } of parameters.groups.values()) numFloats += ARRAYS.length * weights.length;
   return numFloats * Float32Array.BYTES_PER_ELEMENT;
 }
 
 /** Writes a checkpoint under a temporary name, forces it to disk and gives it its name. */
-export async function saveState(path: string, parameters: Parameters, state: RunState): Promise<void> {
-  const tensors = [...parameters.groups].flatMap(([group, block]) =>
-    ARRAYS.map((array) => ({
-      name: `${group}.${array}`,
-      dtype: 'F32' as const,
-      shape: [block[array].length],
-      values: block[array],
-    })),
-  );
+export async function saveState(path: string, trained: Trained, state: RunState): Promise<void> {
+  const tensors = Array.from(arraysOf(trained), ([name, values]) => ({
+    name,
+    dtype: 'F32' as const,
+    shape: [values.length],
+    values,
+  }));
   await writeSafetensors(path, tensors, { [METADATA_KEY]: JSON.stringify(state) });
 }
 
-/** Puts a checkpoint's values into the parameters, and gives the rest. */
-export async function loadState(path: string, parameters: Parameters): Promise<RunState> {
+/** Every array of a checkpoint, by its name there. */
+function* arraysOf({ parameters, estimates }: Trained): Generator<readonly [name: string, values: Float32Array]> {
+  for (const [group, block] of parameters.groups) for (const array of ARRAYS) yield [`${group}.${array}`, block[array]];
+  for (const [name, values] of estimates) yield [`estimates.${name}`, values];
+}
+
+/** Puts a checkpoint's values into the trainer, and gives the rest. */
+export async function loadState(path: string, trained: Trained): Promise<RunState> {
   const file = await openSafetensors(path);
   try {
-    for (const [group, block] of parameters.groups)
-      for (const array of ARRAYS) {
-        const values = await file.readFloat32(`${group}.${array}`);
-        if (values.length !== block[array].length)
-          throw new ResumeError(`${path}: ${group} has ${values.length} values, the run ${block[array].length}`, {
-            hint: 'the checkpoint is of a run with another network or other frozen layers',
-          });
-        block[array].set(values);
-      }
+    for (const [name, place] of arraysOf(trained)) {
+      const values = await file.readFloat32(name);
+      if (values.length !== place.length)
+        throw new ResumeError(`${path}: ${name} has ${values.length} values, the run ${place.length}`, {
+          hint: 'the checkpoint is of a run with another network or other frozen layers',
+        });
+      place.set(values);
+    }
     return parseState(path, file.metadata[METADATA_KEY]);
   } finally {
     await file.close();

@@ -2,7 +2,6 @@
 import { basename } from 'node:path';
 import { writeTrainedModel } from '../../model/index.ts';
 import { lambdaReached, rampSteps, type TrainConfig } from '../config.ts';
-import { IDF_PARAMETER } from '../network/parameter-specs.ts';
 import type { Metrics } from './events.ts';
 import type { Prepared } from './prepare.ts';
 
@@ -33,15 +32,16 @@ export async function writeModel(
     encodeLength,
     dtype,
     weights: (name) => parameters.get(name).weights,
-    idf: config.idf.source === 'none' ? 'none' : relu(parameters.get(IDF_PARAMETER).weights.slice(0, vocabulary.size)),
+    idf: config.idf.source === 'none' ? 'none' : trainer.queryTable.values().slice(0, vocabulary.size),
     training: describeTraining(config, prepared, figures),
   });
 }
 
-/** Learned weights may have fallen below 0, where they count as 0. */
-function relu(weights: Float32Array): Float32Array {
-  return weights.map((weight) => Math.max(0, weight));
-}
+const LEARNED = {
+  false: '',
+  true: ', learned',
+  projected: ', learned as a projection of the word embeddings',
+} as const;
 
 /** The section of the card on training. Files go by their last name: folders are nobody's business who gets the model. */
 export function describeTraining(
@@ -76,7 +76,7 @@ export function describeTraining(
       `AdamW, learning rate ${optim.learningRate}, weight decay ${optim.weightDecay}, warm-up ${optim.warmup}, seed ${optim.seed}`,
     ],
     ['document length in training', `${model.maxLength} tokens`],
-    ['query weights', `${basename(idf.source)}${idf.learnable ? ', learned' : ''}`],
+    ['query weights', `${basename(idf.source)}${LEARNED[`${idf.learnable}`]}`],
     ...(engine.freezeLayers > 0 ? [['frozen', `embeddings and ${engine.freezeLayers} layers`]] : []),
     ...(evaluate && evaluation
       ? [

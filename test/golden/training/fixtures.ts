@@ -34,6 +34,9 @@ const caseSchema = z.object({
   rank: z.number(),
   flops: z.number(),
   lengths: z.array(z.number()),
+  /** FLOPS and a free table where not given. */
+  regulariser: z.literal('df-flops').optional(),
+  table: z.literal('projected').optional(),
 });
 /** One objective for one network. */
 export type GoldenCase = z.infer<typeof caseSchema>;
@@ -45,6 +48,9 @@ export const golden = z
     queries: z.array(z.array(z.number())),
     teacher: z.array(z.array(z.number())),
     idf: z.array(z.number()),
+    projection: z.record(z.string(), z.array(z.number())),
+    dfAlpha: z.number(),
+    dfBeta: z.number(),
     lambda: z.number(),
     threshold: z.number(),
     specialTerms: z.array(z.number()),
@@ -81,7 +87,7 @@ export function goldenNetwork(name: NetworkName): string {
 
 /** Settings of a case; `engine` and `optim` as in a config file. */
 export function goldenConfig(
-  { network, variant, mask, loss }: Pick<GoldenCase, 'network' | 'variant' | 'mask' | 'loss'>,
+  { network, variant, mask, loss, regulariser, table }: Omit<GoldenCase, 'total' | 'rank' | 'flops' | 'lengths'>,
   { engine = {}, optim = {} }: { readonly engine?: object; readonly optim?: object } = {},
 ): TrainConfig {
   const [activation, flopsOn] = VARIANTS[variant];
@@ -89,8 +95,14 @@ export function goldenConfig(
     model: { base: goldenNetwork(network), activation, maxLength: 24 },
     data: { train: 'none', format: 'scored' },
     rank: { loss, ...(loss === 'info-nce' ? { inBatchNegatives: true } : {}) },
-    sparsity: { lambda: golden.lambda, rampShape: 'none', threshold: mask ? golden.threshold : null, flopsOn },
-    idf: { learnable: true },
+    sparsity: {
+      lambda: golden.lambda,
+      rampShape: 'none',
+      threshold: mask ? golden.threshold : null,
+      flopsOn,
+      ...(regulariser && { regulariser, dfAlpha: golden.dfAlpha, dfBeta: golden.dfBeta }),
+    },
+    idf: { learnable: table ?? true },
     optim: { learningRate: 1e-3, warmup: 0, decay: 'none', batchQueries: golden.queries.length, ...optim },
     engine: { threads: 1, ...engine },
   });
