@@ -27,8 +27,9 @@ export type DfFlopsOptions = Omit<FlopsOptions, 'termFactors'> &
  *
  * Porco et al., SIGIR 2025, https://arxiv.org/abs/2505.15070, with α = 0.1 and β = 10; c is their w_t. Whether it stands
  * inside or outside of the square we could not confirm: we have read the abstract and what others make of the formula, and
- * they differ. Inside is what we take: the slope of a term at x = α is a quarter of that of FLOPS, outside it would be one half. The paper has neither grouping (`grouping: 'none'`) nor mask, and takes DF from the documents of a
- * validation every 100 steps; here the caller says what x is.
+ * they differ. Inside is what we take: the slope of a term at x = α is a quarter of that of FLOPS, outside it would be one
+ * half. The paper has neither grouping (`grouping: 'none'`) nor mask, and takes DF from the documents of a validation every
+ * 100 steps; here the caller says what x is.
  *
  * @param w term weights, [B, V], B = Q·G
  */
