@@ -10,6 +10,7 @@ import { exists } from '../files/index.ts';
 import { loadModel, type Model, type Precision, readModelName, resolveModel } from '../model/index.ts';
 import { parseTeacher } from '../teach/index.ts';
 import { EVAL_STATES, warnIfUnfinished } from './build-note.ts';
+import { closeAll } from './close-all.ts';
 import type { CliContext } from './context.ts';
 import { denseSystem } from './dense-system.ts';
 import { runIndexJob } from './index-job.ts';
@@ -109,12 +110,6 @@ export async function openSystem(name: string, where: SystemContext): Promise<Op
   if (kind === 'run') return { system: await openRunFile(rest, { name }), close: async () => {} };
   if (kind !== 'built') return await fused(name, { method: kind, parts: readParts(rest) }, where);
   return name === 'bm25' ? await builtSystem(name, where, undefined) : await modelSystem(name, where);
-}
-
-/** Closes all systems, also where one fails to; then throws the first failure. */
-export async function closeAll(opened: readonly Pick<OpenSystem, 'close'>[]): Promise<void> {
-  const outcomes = await Promise.allSettled(opened.map((one) => one.close()));
-  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
 type FusedName = { readonly method: 'rrf' | 'sum'; readonly parts: readonly WeightedName[] };

@@ -37,16 +37,9 @@ import {
 } from '../eval/index.ts';
 import { exists, writeFileAtomically } from '../files/index.ts';
 import type { Precision } from '../model/index.ts';
+import { closeAll } from './close-all.ts';
 import type { CliContext } from './context.ts';
-import {
-  checkSystem,
-  closeAll,
-  isRecorded,
-  type OpenSystem,
-  openSystem,
-  SYSTEM_HELP,
-  takesQueryModel,
-} from './eval-systems.ts';
+import { checkSystem, isRecorded, type OpenSystem, openSystem, SYSTEM_HELP, takesQueryModel } from './eval-systems.ts';
 import { formatCount } from './format.ts';
 import { addPrecisionOption } from './model-options.ts';
 import { packageVersion, withExamples } from './program.ts';

@@ -107,6 +107,33 @@ describe('lzero mine', () => {
     if (agreed.length < all.length) expect(told).toContain('queries dropped');
   });
 
+  it('warns where most negatives are drawn, and refuses to write over what it reads', async () => {
+    const run = scratch.write('elsewhere.trec', 'q001 Q0 nowhere 1 2.5 x\n');
+    const told = await done(...MINE, '-o', scratch.path('t.jsonl'), '--system', `run:${run}`);
+    expect(told).toContain('100 % of the negatives are drawn from all documents');
+    const over = await lzero(...MINE, '-o', run, '--system', `run:${run}`, '--force');
+    expect(over.exitCode).toBeGreaterThan(0);
+    expect(readFileSync(run, 'utf8')).toContain('nowhere');
+    const taught = ['teach', EMBEDDED_COLLECTION, '--teacher', DENSE, '--run', run];
+    expect((await lzero(...taught)).stderr).toContain('--force');
+  });
+
+  it('finds candidates with a dense encoder that is the teacher, too', async () => {
+    const both = ['--system', `dense:${DENSE}`, '--teacher', DENSE];
+    const told = await done(...MINE, '-o', scratch.path('dense.jsonl'), '--negatives', '2', ...both);
+    expect(linesOf('dense.jsonl').length).toBe(156);
+    expect(told).toContain('is in use');
+  });
+
+  it('does not go on with other queries or another run', async () => {
+    const run = scratch.write('a.trec', 'q001 Q0 nowhere 1 2.5 x\n');
+    const argv = [...MINE, '-o', scratch.path('cut.jsonl'), '--system', `run:${run}`];
+    await stopLate(argv);
+    scratch.write('a.trec', 'q001 Q0 nowhere 1 3.5 x\n');
+    const { exitCode, stderr } = await lzero(...argv);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('belongs to another job')]);
+  });
+
   it('writes candidates of queries that nobody judged as lists, and a teacher scores them', async () => {
     const queries = scratch.write('queries.txt', 'a bicycle chain\nsomething to eat\n');
     await done(
@@ -134,6 +161,9 @@ describe('lzero mine', () => {
     [['--relative-margin', '0.1'], '--relative-margin compares'],
     [['--pseudo-queries', '--ids'], '--ids are those of a collection'],
     [['--pseudo-queries', 'poems'], 'expected titles'],
+    [['--pseudo-queries'], '--split chooses judgements'],
+    [['--per-document', '2'], 'add --pseudo-queries'],
+    [['--skip', '100'], 'passes over all'],
     [['--random-share', '2'], 'expected a number from 0 to 1'],
     [['--system', 'nowhere'], 'there is no system'],
     [['--teacher', 'm,pooling=max'], 'pooling'],
@@ -155,6 +185,18 @@ describe('lzero teach', () => {
     expect(ids.map(({ scores }) => scores)).toEqual(texts.map(({ scores }) => scores));
     const [first] = linesOf('ids.jsonl');
     expect(ids[0].docs).toEqual([...first.positive, ...first.negatives]);
+  });
+
+  it('scores lists anew that have scores already: each stays with its document', async () => {
+    const docs = ['the river was cold', 'winter', 'snow on the tower'];
+    const lists = scratch.writeLines('old.jsonl', [{ query: 'winter', docs, scores: [1, 2, 3] }]);
+    const bare = scratch.writeLines('bare.jsonl', [{ query: 'winter', docs }]);
+    for (const [input, output] of [
+      [lists, 'new-a.jsonl'],
+      [bare, 'new-b.jsonl'],
+    ])
+      await done('teach', input, '-o', scratch.path(output), '--teacher', DENSE);
+    expect(linesOf('new-a.jsonl')).toEqual(linesOf('new-b.jsonl'));
   });
 
   it('goes on after a stop, and refuses another input', async () => {
@@ -180,6 +222,9 @@ describe('lzero teach', () => {
     [['-o', 'x'], 'no teacher was named'],
     [['--teacher', DENSE], 'expected either'],
     [['--teacher', 'nowhere', '-o', 'x'], 'nowhere'],
+    [['--teacher', DENSE, '-o', 'x', '-k', '5'], '-k has no meaning without --run'],
+    [['--teacher', DENSE, '--run', 'x', '--collection', 'y'], '--collection has no meaning with --run'],
+    [['--teacher', `sparse:${DENSE},pooling=cls`, '-o', 'x'], 'has no pooling'],
   ])('refuses %j', async (options, message) => {
     const { exitCode, stderr } = await lzero('teach', scratch.write('l.jsonl', '{}'), ...options);
     expect(exitCode).toBeGreaterThan(0);

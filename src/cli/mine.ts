@@ -1,10 +1,12 @@
 /** `lzero mine`: hard negatives for judged queries, candidates for unjudged ones, queries for documents that have none. */
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { ResumeError, UsageError } from '../core/index.ts';
-import { inputIdentity, type LineSink, openCollection, ReadReport, readQueries, writeLines } from '../data/index.ts';
+import { InputError, type Logger, ResumeError, UsageError } from '../core/index.ts';
+import { inputFile, type LineSink, openCollection, ReadReport, readQueries, writeLines } from '../data/index.ts';
+import type { System } from '../eval/index.ts';
 import { loadModel, type Model } from '../model/index.ts';
 import {
   answersOf,
@@ -31,10 +33,10 @@ import { withTeachers } from './teachers.ts';
 
 type MineOptions = Omit<MiningOptions, 'agreement' | 'margin' | 'relativeMargin'> & {
   readonly output: string;
-  readonly split: string;
+  readonly split?: string;
   readonly queries?: string;
   readonly pseudoQueries?: true | readonly PseudoKind[];
-  readonly perDocument: number;
+  readonly perDocument?: number;
   readonly system: string;
   readonly teacher?: string;
   readonly margin?: number;
@@ -46,6 +48,9 @@ type MineOptions = Omit<MiningOptions, 'agreement' | 'margin' | 'relativeMargin'
   readonly force?: boolean;
 };
 
+const DEFAULT_SPLIT = 'train';
+const DEFAULT_PER_DOCUMENT = 3;
+
 /** The `mine` command. */
 export function mineCommand(context: CliContext): Command {
   const d = MINING_DEFAULTS;
@@ -53,14 +58,18 @@ export function mineCommand(context: CliContext): Command {
     .description('hard negatives for training, from BM25 or any system; also for documents without queries')
     .argument('<input>', 'a collection in BEIR layout; with --queries or --pseudo-queries any documents, also pages')
     .requiredOption('-o, --output <file>', 'where the lines go: triples, or lists where nobody judged')
-    .option('--split <name>', 'judgements to mine for', 'train')
+    .option('--split <name>', `judgements to mine for (default: ${DEFAULT_SPLIT})`)
     .option('--queries <file>', 'queries that nobody judged: their candidates are written as lists for `lzero teach`')
     .option(
       '--pseudo-queries [kinds]',
       `make queries of the documents: ${PSEUDO_KINDS.join(',')} (default: all)`,
       parseKinds,
     )
-    .option('--per-document <count>', 'of --pseudo-queries: at most so many', positiveInteger, 3)
+    .option(
+      '--per-document <count>',
+      `of --pseudo-queries: at most so many (default: ${DEFAULT_PER_DOCUMENT})`,
+      positiveInteger,
+    )
     .option('--system <name>', `finds the candidates: ${SYSTEM_HELP}`, 'bm25')
     .option('--depth <count>', 'candidates that are looked at', positiveInteger, d.depth)
     .option('--negatives <count>', 'documents a query', positiveInteger, d.negatives)
@@ -125,28 +134,43 @@ async function mineFor(context: CliContext, input: string, options: MineOptions)
     const began = context.clock();
     const pool = await DocumentPool.read(input, model.tokenizer, { signal: context.signal });
     const queries = await queriesFor(context, { input, pool, model, options });
-    const job = { input, pool, queries, teacher, options };
-    const { output: path, restart, force } = options;
-    const identity = await identityOf(job);
-    const tally = await writeLines({ path, identity, restart, force }, (sink) => writeMined(context, job, sink));
-    await report(context, { path, tally, seconds: (context.clock() - began) / 1000 });
+    await withSystem(context, { input, pool, options }, async (system) => {
+      const job = { input, pool, queries, teacher, options, system };
+      const { output: path, restart, force } = options;
+      const files = { inputs: await inputsOf(input, options), identity: identityOf(job) };
+      const tally = await writeLines({ path, ...files, restart, force }, (sink) => writeMined(context, job, sink));
+      await report(context, { path, tally, seconds: (context.clock() - began) / 1000 });
+    });
   });
 }
 
+/** Files that are not to be written over. */
+async function inputsOf(input: string, { queries, system }: MineOptions): Promise<string[]> {
+  const run = /^run:(.+)$/s.exec(system)?.[1];
+  return [await inputFile(input), ...(queries === undefined ? [] : [queries]), ...(run === undefined ? [] : [run])];
+}
+
 function checkOptions(options: MineOptions): void {
-  const { queries, pseudoQueries, teacher, ids } = options;
+  const { queries, pseudoQueries, teacher, ids, split, perDocument, skip, depth } = options;
   if (queries !== undefined && pseudoQueries !== undefined)
     throw new UsageError('--queries and --pseudo-queries do not go together');
+  if (ids && (pseudoQueries !== undefined || queries !== undefined))
+    throw new UsageError('--ids are those of a collection: made and unjudged queries have none');
+  if (skip >= depth) throw new UsageError(`--skip ${skip} passes over all of the ${depth} candidates (--depth)`);
+  if (perDocument !== undefined && pseudoQueries === undefined)
+    throw new UsageError('--per-document counts made queries: add --pseudo-queries');
+  if (split !== undefined && (queries !== undefined || pseudoQueries !== undefined))
+    throw new UsageError('--split chooses judgements, and these queries have none');
+  if (teacher !== undefined && queries !== undefined)
+    throw new UsageError('--teacher compares candidates with answers, and nobody knows those of --queries', {
+      hint: 'have the lists scored afterwards: lzero teach',
+    });
   const wanting = (['margin', 'relativeMargin', 'agreement'] as const).find((name) => options[name] !== undefined);
   if (teacher === undefined && wanting !== undefined)
     throw new UsageError(
       `--${wanting === 'relativeMargin' ? 'relative-margin' : wanting} compares scores of a teacher`,
-      {
-        hint: 'add --teacher MODEL',
-      },
+      { hint: 'add --teacher MODEL' },
     );
-  if (ids && (pseudoQueries !== undefined || queries !== undefined))
-    throw new UsageError('--ids are those of a collection: made and unjudged queries have none');
 }
 
 type QuerySource = {
@@ -161,7 +185,8 @@ async function queriesFor(context: CliContext, source: QuerySource): Promise<rea
   const { signal, logger } = context;
   if (options.pseudoQueries !== undefined) {
     const kinds = options.pseudoQueries === true ? PSEUDO_KINDS : options.pseudoQueries;
-    const made = makeQueries(pool, model, { kinds, perDocument: options.perDocument, seed: options.seed });
+    const { perDocument = DEFAULT_PER_DOCUMENT, seed } = options;
+    const made = makeQueries(pool, model, { kinds, perDocument, seed });
     const counts = kinds.map((kind) => `${formatCount(made.filter((query) => query.kind === kind).length)} ${kind}`);
     logger.info(
       `made ${formatCount(made.length)} queries of ${formatCount(pool.size)} documents: ${counts.join(', ')}`,
@@ -174,51 +199,77 @@ async function queriesFor(context: CliContext, source: QuerySource): Promise<rea
       queries.push({ id, text, positives: [] });
     return queries;
   }
-  const { queries, qrels } = await openCollection(input, { split: options.split, signal, logger });
-  return queries.flatMap(({ id, text }) => {
-    const judged = [...(qrels.get(id) ?? [])].filter(([document, grade]) => grade > 0 && pool.has(document));
-    return judged.length > 0 ? [{ id, text, positives: judged.map(([document]) => document) }] : [];
+  const { split = DEFAULT_SPLIT } = options;
+  const { queries, qrels } = await openCollection(input, { split, signal, logger });
+  const judged = queries.flatMap(({ id, text }) => {
+    const answers = [...(qrels.get(id) ?? [])].filter(([document, grade]) => grade > 0 && pool.has(document));
+    return answers.length > 0 ? [{ id, text, positives: answers.map(([document]) => document) }] : [];
+  });
+  if (judged.length > 0) return judged;
+  throw new InputError(`${input} has no query of split ${split} with an answer among its documents`, {
+    hint: 'choose another with --split, or make queries with --pseudo-queries',
   });
 }
 
 type MiningJob = Omit<QuerySource, 'model'> & {
   readonly queries: readonly MiningQuery[];
   readonly teacher: Scorer | undefined;
+  /** Finds the candidates. */
+  readonly system: System;
 };
 
-async function identityOf({ input, options, teacher }: MiningJob): Promise<Record<string, unknown>> {
-  const { output: _output, restart: _restart, force: _force, runDir: _runDir, ...settings } = options;
+/** By content, as far as that is known: an index that is built here has a name of its own each time. */
+function identityOf({ pool, queries, options, teacher, system }: MiningJob): Record<string, unknown> {
+  const {
+    output: _output,
+    restart: _restart,
+    force: _force,
+    runDir: _runDir,
+    queries: _queries,
+    ...settings
+  } = options;
   return {
     version: packageVersion(),
-    input: await inputIdentity(input),
     ...settings,
+    documents: pool.fingerprint(),
+    questions: createHash('sha256').update(JSON.stringify(queries)).digest('hex'),
+    system: /^(?:index|run|dense):/.test(options.system) ? system.id : options.system,
     teacher: teacher?.identity ?? null,
   };
 }
 
+/** Of this call; queries also of those before it. */
 type Tally = { numQueries: number; numHard: number; numRandom: number; numFiltered: number; numDropped: number };
 
 async function writeMined(context: CliContext, job: MiningJob, sink: LineSink): Promise<Tally> {
-  const { pool, options, teacher } = job;
+  const { pool, options, teacher, system } = job;
   const first = numDone(job.queries, sink);
   const tally: Tally = { numQueries: sink.numLines, numHard: 0, numRandom: 0, numFiltered: 0, numDropped: 0 };
   if (first > 0) context.logger.info(`going on after ${formatCount(first)} queries that are done`);
-  await withCandidates(context, job, async (candidates) => {
-    const progress = context.progress();
-    progress.start({ label: 'mining', unit: 'queries', total: job.queries.length, done: first });
-    let done = first;
-    try {
-      const parts = { pool, candidates, teacher, options: miningOptions(options), signal: context.signal };
-      for await (const mined of mine(job.queries.slice(first), parts, first)) {
-        progress.update(++done);
-        count(tally, mined);
-        if (!mined.isDropped) await sink.write(lineOf(mined, pool, options));
-      }
-    } finally {
-      progress.stop();
+  const progress = context.progress();
+  progress.start({ label: 'mining', unit: 'queries', total: job.queries.length, done: first });
+  let done = first;
+  try {
+    const candidates: FindCandidates = (queries, search) => system.search(queries, search);
+    const parts = { pool, candidates, teacher, options: miningOptions(options), signal: context.signal };
+    for await (const mined of mine(job.queries.slice(first), parts, first)) {
+      progress.update(++done);
+      count(tally, mined);
+      if (!mined.isDropped) await sink.write(lineOf(mined, pool, options));
     }
-  });
+  } finally {
+    progress.stop();
+  }
+  warnOfDrawn(context.logger, tally, options);
   return tally;
+}
+
+/** Documents that were drawn for want of candidates teach little. */
+function warnOfDrawn(logger: Logger, { numHard, numRandom }: Tally, { randomShare, depth, system }: MineOptions): void {
+  const share = numRandom / Math.max(1, numHard + numRandom);
+  if (share <= randomShare + 0.05) return;
+  const cause = `${system} found too few among the ${depth} best that are no answers (--depth)`;
+  logger.warn(`${Math.round(100 * share)} % of the negatives are drawn from all documents: ${cause}`);
 }
 
 function count(tally: Tally, { isDropped, negatives, numRandom, numFiltered }: MinedQuery): void {
@@ -266,16 +317,16 @@ function lineOf(mined: MinedQuery, pool: DocumentPool, { ids }: MineOptions): st
 }
 
 /** Opens the system over the documents, and closes it. */
-async function withCandidates(
+async function withSystem(
   context: CliContext,
-  { input, pool, options }: MiningJob,
-  work: (candidates: FindCandidates) => Promise<void>,
+  { input, pool, options }: Omit<QuerySource, 'model'>,
+  work: (system: System) => Promise<void>,
 ): Promise<void> {
   const folder = options.runDir ?? (await mkdtemp(join(tmpdir(), 'lzero-mine-')));
   try {
     const opened = await openSystem(options.system, { context, collection: searched(input, pool), folder });
     try {
-      await work((queries, search) => opened.system.search(queries, search));
+      await work(opened.system);
     } finally {
       await opened.close();
     }

@@ -3,9 +3,8 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { InputError, ResumeError, UsageError } from '../core/index.ts';
 import {
   BadLine,
-  documentsOf,
-  type Example,
   fileIdentity,
+  filesOfTexts,
   formatRun,
   isBlank,
   type LineSink,
@@ -16,9 +15,10 @@ import {
   readTexts,
   TEXTS_OF_LINES,
   type Texts,
+  type UnscoredList,
   writeLines,
 } from '../data/index.ts';
-import { writeFileAtomically } from '../files/index.ts';
+import { exists } from '../files/index.ts';
 import { loadModel } from '../model/index.ts';
 import {
   DocumentPool,
@@ -46,10 +46,12 @@ type TeachOptions = {
   readonly scale?: number;
   readonly run?: string;
   readonly split?: string;
-  readonly k: number;
+  readonly k?: number;
   readonly restart?: boolean;
   readonly force?: boolean;
 };
+
+const DEFAULT_K = 1000;
 
 /** The `teach` command. */
 export function teachCommand(context: CliContext): Command {
@@ -62,13 +64,13 @@ export function teachCommand(context: CliContext): Command {
     .addOption(
       new Option(
         '--normalise <rule>',
-        'min-max: each teacher from 0 to 1 for each query, then the mean, as in the paper (default for lists); none: as they are (default for one teacher and --run)',
+        'min-max: each teacher from 0 to 1 for each query, then the mean, as in the paper; none: as they are (default: min-max, but none for --run with one teacher)',
       ).choices(['min-max', 'none']),
     )
     .option('--scale <factor>', 'of the scores (default: 30 with min-max, else 1)', positiveNumber)
     .option('--run <file>', 'rank every document of the collection, and write a TREC run')
     .option('--split <name>', 'of --run: which queries (default: test)')
-    .option('-k <count>', 'of --run: documents a query', positiveInteger, 1000)
+    .option('-k <count>', `of --run: documents a query (default: ${DEFAULT_K})`, positiveInteger)
     .option('--restart', 'drop what an unfinished run has left')
     .option('--force', 'replace the output file')
     .action((input: string, options: TeachOptions) => teach(context, input, options));
@@ -99,10 +101,22 @@ async function teach(context: CliContext, input: string, options: TeachOptions):
     throw new UsageError('no teacher was named', { hint: '--teacher MODEL: a folder, or the name of a pulled model' });
   if ((run === undefined) === (output === undefined))
     throw new UsageError('expected either -o FILE for scored lists or --run FILE for a run');
+  refuseUnused(options);
+  if (output !== undefined && !(await exists(input)))
+    throw new InputError(`${input} does not exist`, { hint: 'name the lists that `lzero mine` wrote' });
   await withTeachers(context, teacher, async (teachers) => {
     if (run !== undefined) await writeRun(context, { input, teachers, run, options });
     else if (output !== undefined) await scoreFile(context, { input, teachers, output, options });
   });
+}
+
+/** Options that the other way of the command has. */
+function refuseUnused({ run, k, split, collection, restart }: TeachOptions): void {
+  const given =
+    run === undefined ? { '-k': k, '--split': split } : { '--collection': collection, '--restart': restart };
+  for (const [name, value] of Object.entries(given))
+    if (value !== undefined)
+      throw new UsageError(`${name} has no meaning ${run === undefined ? 'without' : 'with'} --run`);
 }
 
 // ---- scored lists
@@ -114,23 +128,21 @@ type ScoringJob = {
   readonly options: TeachOptions;
 };
 
-/** A list as its line has it, ids and all, and with its texts. */
-type ReadList = { readonly query: string; readonly docs: readonly string[]; readonly written: WrittenList };
-type WrittenList = { readonly id?: unknown; readonly query: unknown; readonly docs: readonly unknown[] };
-
 async function scoreFile(context: CliContext, { input, teachers, output, options }: ScoringJob): Promise<void> {
   const began = context.clock();
   const ensemble = ensembleOf(options, 'min-max');
+  const { collection } = options;
+  const texts = collection === undefined ? [] : await filesOfTexts({ documents: collection, queries: collection });
   const identity = {
     version: packageVersion(),
     input: await fileIdentity(input),
-    collection: options.collection ?? null,
+    texts: await Promise.all(texts.map(fileIdentity)),
     teachers: teachers.map((teacher) => teacher.identity),
     ensemble,
   };
   const { restart, force } = options;
-  const numLists = await writeLines({ path: output, inputs: [input], identity, restart, force }, (sink) =>
-    writeScores(context, { input, teachers, ensemble, sink, collection: options.collection }),
+  const numLists = await writeLines({ path: output, inputs: [input, ...texts], identity, restart, force }, (sink) =>
+    writeScores(context, { input, teachers, ensemble, sink, collection }),
   );
   const seconds = (context.clock() - began) / 1000;
   context.logger.info(
@@ -157,7 +169,7 @@ async function writeScores(context: CliContext, work: Writing): Promise<number> 
   try {
     const lists = readLists(work.input, texts, { skip: sink.numLines, signal });
     for await (const { list, scores } of scoreStream(lists, { teachers, ensemble }, { signal })) {
-      await sink.write(JSON.stringify({ ...list.written, scores: scores.map(shortened) }));
+      await sink.write(JSON.stringify({ id: list.id, ...list.written, scores: scores.map(shortened) }));
       progress.update(++numDone);
     }
   } finally {
@@ -179,32 +191,25 @@ async function* readLists(
   file: string,
   texts: Texts,
   { skip, signal }: { readonly skip: number; readonly signal: AbortSignal },
-): AsyncGenerator<ReadList> {
+): AsyncGenerator<UnscoredList> {
   const parse = parseList(texts);
   let number = 0;
   for await (const lines of readLines(readBytes(file, { signal }))) {
-    for (const line of lines) {
-      if (!(line.text instanceof BadLine) && isBlank(line.text)) continue;
+    for (const { text, number: lineNumber } of lines) {
+      if (!(text instanceof BadLine) && isBlank(text)) continue;
       if (number++ < skip) continue;
-      const example = line.text instanceof BadLine ? line.text : parse(line.text, line.number);
-      if (example instanceof BadLine)
-        throw new InputError(`${file}:${line.number}: ${example.message}`, {
+      const list = text instanceof BadLine ? text : parse(text);
+      if (list instanceof BadLine)
+        throw new InputError(`${file}:${lineNumber}: ${list.message}`, {
           hint: 'a line is {"query", "positive": […], "negatives": […]} or {"query", "docs": […]}, as `lzero mine` writes them',
         });
-      if (example !== undefined && !(line.text instanceof BadLine)) yield withTexts(example, line.text);
+      yield list;
     }
   }
   if (number < skip)
     throw new ResumeError(`${file} has only ${number} lists, ${skip} were done before`, {
       hint: 'begin again with --restart',
     });
-}
-
-/** The documents of a ranked list come in another order where it has scores already: those are dropped. */
-function withTexts(example: Example, line: string): ReadList {
-  const { id, query, docs, positive, pos, negatives, negative, neg, negs } = JSON.parse(line);
-  const written = docs ?? [positive ?? pos ?? [], negatives ?? negative ?? neg ?? negs ?? []].flat();
-  return { query: example.query, docs: documentsOf(example), written: { id, query, docs: written } };
 }
 
 // ---- a run
@@ -218,24 +223,27 @@ type RunJob = {
 
 async function writeRun(context: CliContext, { input, teachers, run, options }: RunJob): Promise<void> {
   const { signal, logger } = context;
-  const collection = await openCollection(input, { split: options.split, signal, logger });
+  const { k = DEFAULT_K, split, force } = options;
+  const collection = await openCollection(input, { split, signal, logger });
   const { tokenizer } = await loadModel();
   const pool = await DocumentPool.read(input, tokenizer, { signal });
-  const work = { teachers, ensemble: ensembleOf(options, 'none'), pool, k: options.k };
-  const answers = withTeacherProgress(context, { label: 'encoding', total: pool.size }, (onProgress) =>
-    rankAll(collection.queries, work, { signal, onProgress }),
-  );
+  const teaching = { teachers, ensemble: ensembleOf(options, teachers.length === 1 ? 'none' : 'min-max') };
   const tag = teachers.map(({ name }) => name.replace(/\s+/g, '_')).join('+');
-  const lines: string[] = [];
-  for await (const { queryId, hits } of answers) lines.push(...formatRun(queryId, hits, tag));
-  await writeFileAtomically(run, `${lines.join('\n')}\n`);
-  logger.info(
-    `wrote ${run}: ${formatCount(collection.queries.length)} queries, all of ${formatCount(pool.size)} documents scored`,
-  );
-  if (context.options.json) await context.stdout.writeJson({ run, queries: collection.queries.length, k: options.k });
+  const inputs = await filesOfTexts({ documents: input, queries: input });
+  // What was encoded is remembered elsewhere; an unfinished run is made again.
+  await writeLines({ path: run, inputs, identity: {}, restart: true, force }, async (sink) => {
+    const rank = await withTeacherProgress(context, { label: 'encoding', total: pool.size }, (onProgress) =>
+      rankAll(pool, teaching, { signal, onProgress }),
+    );
+    for await (const { queryId, hits } of rank(collection.queries, { k, signal }))
+      await sink.writeAll(formatRun(queryId, hits, tag));
+  });
+  const numQueries = collection.queries.length;
+  logger.info(`wrote ${run}: ${formatCount(numQueries)} queries, all of ${formatCount(pool.size)} documents scored`);
+  if (context.options.json) await context.stdout.writeJson({ run, queries: numQueries, k });
 }
 
-/** One teacher's scores need no balance with others', but training needs their spread. */
+/** Scores of several teachers must be brought together, and training needs their spread. */
 function ensembleOf({ normalise, scale }: TeachOptions, usual: EnsembleOptions['normalise']): EnsembleOptions {
   const rule = normalise ?? usual;
   return { normalise: rule, scale: scale ?? (rule === 'min-max' ? PAPER_ENSEMBLE.scale : 1) };

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { cacheFolder } from '../download/index.ts';
 import { openScorer, type Scorer, type TeacherSpec } from '../teach/index.ts';
+import { closeAll } from './close-all.ts';
 import type { CliContext } from './context.ts';
 
 /** Where vectors of teachers are kept: they may be computed again. */
@@ -26,6 +27,6 @@ export async function withTeachers<T>(
     for (const spec of specs) teachers.push(await openTeacher(context, spec));
     return await work(teachers);
   } finally {
-    for (const teacher of teachers) await teacher.close();
+    await closeAll(teachers);
   }
 }

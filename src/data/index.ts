@@ -12,7 +12,7 @@ export type { Document, DocumentOptions } from './documents.ts';
 export { documentTexts, inputFile, isPageFolder, readDocuments } from './documents.ts';
 export type { Example, LabelledDocuments, RankedList } from './examples/example.ts';
 export { documentsOf } from './examples/example.ts';
-export type { ExampleParser, ParseExample } from './examples/parse-line.ts';
+export type { ExampleParser, ParseExample, UnscoredList } from './examples/parse-line.ts';
 export {
   parseJsonPair,
   parseJsonTriple,

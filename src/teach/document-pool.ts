@@ -21,7 +21,7 @@ export class DocumentPool {
   readonly #documents: readonly Document[];
   readonly #numbers: ReadonlyMap<string, number>;
 
-  /** Reads an input of documents; pages are cut at their headings, as `lzero index` cuts them. */
+  /** Reads an input of documents; pages are cut at their headings, into pieces of some 256 tokens. */
   static async read(input: string, tokenizer: Tokenizer, options: ReadOptions = {}): Promise<DocumentPool> {
     const documents: Document[] = [];
     for await (const document of readPieces(input, tokenizer, options)) documents.push(document);

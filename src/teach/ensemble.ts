@@ -40,7 +40,7 @@ export function ensembleScores(
 
 /** (s − min)/(max − min + ε), [G] */
 function withinRange(row: readonly number[]): number[] {
-  const min = Math.min(...row);
-  const range = Math.max(...row) - min + SMALLEST_RANGE;
+  const min = row.reduce((least, s) => Math.min(least, s), Number.POSITIVE_INFINITY); // a row may be a whole collection
+  const range = row.reduce((most, s) => Math.max(most, s), Number.NEGATIVE_INFINITY) - min + SMALLEST_RANGE;
   return row.map((s) => (s - min) / range);
 }

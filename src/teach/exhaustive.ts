@@ -4,48 +4,39 @@ import { compareHits, type Hit, type Query } from '../data/index.ts';
 import type { DocumentPool } from './document-pool.ts';
 import { ensembleScores } from './ensemble.ts';
 import type { Teaching } from './score-lists.ts';
-import type { ScoreOptions } from './scorer.ts';
+import type { ScoreAll, ScoreOptions } from './scorer.ts';
 
 /** What a teacher finds for a query. */
 export type TeacherAnswer = { readonly queryId: string; readonly hits: readonly Hit[] };
 
-/** Queries that are scored together. */
-const WINDOW = 64;
-
 /** The k best documents for each query, in the order of the queries. */
-export async function* rankAll(
+export type RankAll = (
   queries: readonly Query[],
-  { pool, k, ...teaching }: Teaching & { readonly pool: DocumentPool; readonly k: number },
-  options: ScoreOptions = {},
-): AsyncGenerator<TeacherAnswer> {
+  options: Pick<ScoreOptions, 'signal'> & { readonly k: number },
+) => AsyncGenerator<TeacherAnswer>;
+
+/** Encodes all documents; what ranks them comes back. */
+export async function rankAll(pool: DocumentPool, teaching: Teaching, options: ScoreOptions = {}): Promise<RankAll> {
   const ids = Array.from(pool, ({ id }) => id);
   const texts = ids.map((id) => pool.textOf(id));
-  const overAll = [];
+  const overAll: ScoreAll[] = [];
   for (const teacher of teaching.teachers) overAll.push(await teacher.overAll(texts, options));
-  for (let begin = 0; begin < queries.length; begin += WINDOW) {
-    if (options.signal?.aborted) throw new InterruptedError();
-    const window = queries.slice(begin, begin + WINDOW);
-    const rows = [];
-    for (const score of overAll)
-      rows.push(
-        await score(
-          window.map(({ text }) => text),
-          { signal: options.signal },
-        ),
-      );
-    for (const [i, { id }] of window.entries()) {
-      const scores = ensembleScores(
-        rows.map((row) => Array.from(row[i])),
-        teaching.ensemble,
-      );
-      yield { queryId: id, hits: best(scores, ids, k) };
+  return async function* (queries, { k, signal }) {
+    for (const { id, text } of queries) {
+      if (signal?.aborted) throw new InterruptedError();
+      const rows: number[][] = []; // [T, N]
+      for (const score of overAll) rows.push(Array.from((await score([text], { signal }))[0]));
+      yield { queryId: id, hits: best(ensembleScores(rows, teaching.ensemble), ids, k) };
     }
-  }
+  };
 }
 
+/** Only what can be among the k best is put in order: numbers sort faster than hits. */
 function best(scores: readonly number[], ids: readonly string[], k: number): Hit[] {
+  const sorted = Float32Array.from(scores).sort(); // as runs are ranked
+  const least = sorted[Math.max(0, sorted.length - k)];
   return scores
-    .map((score, i) => ({ id: ids[i], score }))
+    .flatMap((score, i) => (Math.fround(score) >= least ? [{ id: ids[i], score }] : []))
     .sort(compareHits)
     .slice(0, k);
 }

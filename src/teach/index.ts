@@ -2,7 +2,7 @@
 export { DocumentPool } from './document-pool.ts';
 export type { EnsembleOptions } from './ensemble.ts';
 export { ensembleScores, PAPER_ENSEMBLE } from './ensemble.ts';
-export type { TeacherAnswer } from './exhaustive.ts';
+export type { RankAll, TeacherAnswer } from './exhaustive.ts';
 export { rankAll } from './exhaustive.ts';
 export type { FindCandidates, MinedQuery, MiningOptions, MiningParts, MiningQuery } from './mine.ts';
 export { answersOf, MINING_DEFAULTS, mine } from './mine.ts';

@@ -108,7 +108,13 @@ export async function* mine(
   }
 }
 
-type Found = { readonly query: MiningQuery; readonly candidates: readonly string[] };
+type Found = {
+  readonly query: MiningQuery;
+  /** All that was found. */
+  readonly seen: readonly string[];
+  /** Those among them that may be negatives, best first. */
+  readonly candidates: readonly string[];
+};
 
 async function lookUp(
   window: readonly MiningQuery[],
@@ -119,8 +125,9 @@ async function lookUp(
   const k = depth + Math.max(0, ...window.map(({ positives }) => positives.length));
   for await (const { hits } of candidates(window, { k, signal })) {
     const query = window[found.length];
-    const others = withoutAnswers(rankHits(hits), query, pool);
-    found.push({ query, candidates: others.slice(skip, depth) });
+    const own = rankHits(hits).slice(0, depth + query.positives.length); // whatever its neighbours asked for
+    const others = withoutAnswers(own, query, pool).slice(0, depth);
+    found.push({ query, seen: own.map(({ id }) => id), candidates: others.slice(skip) });
   }
   return found;
 }
@@ -160,16 +167,18 @@ type Choice = {
   readonly number: number;
 };
 
-function choose({ query, candidates }: Found, { pool, options, scores, number }: Choice): MinedQuery {
+function choose({ query, seen, candidates }: Found, { pool, options, scores, number }: Choice): MinedQuery {
   const numAnswers = answersOf(query, pool).length;
   const [answers, others] = [scores?.slice(0, numAnswers), scores?.slice(numAnswers)];
   const limit = limitOf(answers, options);
   const kept = others ? candidates.filter((_, i) => others[i] <= limit) : candidates;
   const numRandom = Math.round(options.negatives * options.randomShare);
   const hard = kept.slice(0, options.negatives - numRandom);
-  const drawn = draw(options.negatives - hard.length, {
+  // A list that nobody judged is what was found; negatives that are missing are drawn.
+  const numDrawn = query.positives.length === 0 ? numRandom : options.negatives - hard.length;
+  const drawn = draw(numDrawn, {
     pool,
-    excluded: new Set([...query.positives, ...candidates]),
+    excluded: new Set([...query.positives, ...seen]),
     texts: new Set(query.positives.map((id) => pool.textOf(id))),
     random: new Random(derivedSeed(options.seed, number)),
   });
@@ -204,15 +213,17 @@ type Urn = {
   readonly random: Random;
 };
 
-/** A document is found in so many draws, or there is none. */
+/** The next document is found in so many draws, or there is none. */
 const MAX_DRAWS = 1000;
 
 /** Documents drawn from all, each once; fewer where there are hardly any more. */
 function draw(count: number, { pool, excluded, texts, random }: Urn): string[] {
   const drawn = new Set<string>();
-  for (let numDraws = 0; drawn.size < count && numDraws < MAX_DRAWS; numDraws++) {
+  for (let numVain = 0; drawn.size < count && numVain < MAX_DRAWS; ) {
     const id = pool.idAt(random.below(pool.size));
-    if (!excluded.has(id) && !texts.has(pool.textOf(id))) drawn.add(id);
+    const isFound = !drawn.has(id) && !excluded.has(id) && !texts.has(pool.textOf(id));
+    numVain = isFound ? 0 : numVain + 1;
+    if (isFound) drawn.add(id);
   }
   return [...drawn];
 }

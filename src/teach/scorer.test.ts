@@ -141,9 +141,8 @@ it('a teacher ranks all documents by itself', async () => {
   await withTeacher(DENSE, async (teacher) => {
     const [scores] = await teacher.scoreLists([{ query: QUERY, docs: DOCS.slice(0, 3) }]);
     const ensemble = { normalise: 'none', scale: 1 } as const;
-    const [{ queryId, hits }] = await collect(
-      rankAll([{ id: 'q', text: QUERY }], { teachers: [teacher], ensemble, pool, k: 2 }),
-    );
+    const rank = await rankAll(pool, { teachers: [teacher], ensemble });
+    const [{ queryId, hits }] = await collect(rank([{ id: 'q', text: QUERY }], { k: 2 }));
     const order = ['a', 'b', 'c'].map((id, i) => ({ id, score: scores[i] })).sort((x, y) => y.score - x.score);
     expect([queryId, hits.map(({ id }) => id)]).toEqual(['q', order.slice(0, 2).map(({ id }) => id)]);
     expect(hits[0].score).toBeCloseTo(order[0].score, 5);

@@ -4,7 +4,7 @@
  */
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { assert, InterruptedError, type Logger, type SparseVector, silentLogger } from '../core/index.ts';
+import { assert, InterruptedError, LockedError, type Logger, type SparseVector, silentLogger } from '../core/index.ts';
 import { freeBytes, RecordCache, type RecordKey, recordKey } from '../files/index.ts';
 import { looksDense, type Role, resolveModel } from '../model/index.ts';
 import type { Vocabulary } from '../text/index.ts';
@@ -95,7 +95,7 @@ class TeacherScorer<V> implements Omit<Scorer, keyof Sparse> {
   ): Promise<TeacherScorer<V>> {
     try {
       const identity = await teacher.identity();
-      const memory = folder === undefined ? undefined : await openMemory(folder, identity);
+      const memory = folder === undefined ? undefined : await openMemory(folder, identity, logger);
       return new TeacherScorer(teacher, { identity, memory, logger });
     } catch (error) {
       await teacher.close();
@@ -149,8 +149,11 @@ class TeacherScorer<V> implements Omit<Scorer, keyof Sparse> {
   }
 
   async close(): Promise<void> {
-    this.#memory?.close();
-    await this.#teacher.close();
+    try {
+      this.#memory?.close();
+    } finally {
+      await this.#teacher.close();
+    }
   }
 
   /** The vectors of texts: remembered, or made now. */
@@ -182,10 +185,17 @@ function vectorOf<V>(vectors: ReadonlyMap<string, V>, text: string): V {
   return vector;
 }
 
-async function openMemory(folder: string, identity: string): Promise<RecordCache> {
+/** One that another job holds, or this one for another purpose, is done without: it only saves time. */
+async function openMemory(folder: string, identity: string, logger: Logger): Promise<RecordCache | undefined> {
   await mkdir(folder, { recursive: true });
   const path = join(folder, `${identity.slice(0, 16)}.vectors`);
   const { size } = await stat(path).catch(() => ({ size: 0 }));
   const maxBytes = size + SHARE_OF_DISK * (await freeBytes(folder));
-  return RecordCache.open(path, { kind: 'vectors', identity, maxBytes });
+  try {
+    return RecordCache.open(path, { kind: 'vectors', identity, maxBytes });
+  } catch (error) {
+    if (!(error instanceof LockedError)) throw error;
+    logger.warn(`${path} is in use: what this teacher encodes now is not remembered`);
+    return undefined;
+  }
 }

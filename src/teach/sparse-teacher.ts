@@ -1,6 +1,6 @@
 /** A sparse model as a teacher: s(q, d) = Σ_j q_j·d_j, queries looked up in its table or encoded by its network. */
 import { createHash } from 'node:crypto';
-import { dot, type SparseVector } from '../core/index.ts';
+import { ConfigError, dot, type SparseVector } from '../core/index.ts';
 import { loadModel, loadQueryModel } from '../model/index.ts';
 import type { Vocabulary } from '../text/index.ts';
 import { only, type Teacher } from './teacher.ts';
@@ -10,12 +10,15 @@ import type { TeacherSpec } from './teacher-spec.ts';
 export type SparseTeacher = Teacher<SparseVector> & { readonly vocabulary: Vocabulary };
 
 /** Loads a sparse teacher. */
-export async function sparseTeacher({
-  model: folder,
-  kind,
-  maxLength,
-  precision,
-}: TeacherSpec): Promise<SparseTeacher> {
+export async function sparseTeacher(spec: TeacherSpec): Promise<SparseTeacher> {
+  const { model: folder, kind, maxLength, precision } = spec;
+  const ofDense = (['pooling', 'normalise', 'queryPrefix', 'documentPrefix'] as const).find(
+    (key) => spec[key] !== undefined,
+  );
+  if (ofDense !== undefined)
+    throw new ConfigError(`${folder} is a sparse teacher, which has no ${ofDense}`, {
+      hint: 'leave it out, or write dense: before the model to pool its hidden states',
+    });
   const load = kind === 'siamese' ? loadQueryModel : loadModel;
   const model = await load(folder, { encodeLength: maxLength, precision });
   const isSiamese = kind === 'siamese' || (kind === undefined && 'queries' in model.settings);

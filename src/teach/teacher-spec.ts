@@ -20,6 +20,7 @@ export const teacherSpecSchema = z.strictObject({
   model: z.string().min(1).describe('a folder, or the name of a pulled model'),
   kind: z.enum(TEACHER_KINDS).optional().describe('what it gives; found out where left out'),
   pooling: z.enum(POOLINGS).optional().describe('dense: how positions become one vector'),
+  normalise: z.boolean().optional().describe('dense: whether vectors have length 1'),
   queryPrefix: z.string().optional().describe('dense: what stands before a query'),
   documentPrefix: z.string().optional().describe('dense: what stands before a document'),
   maxLength: z.int().positive().optional().describe('tokens that are read of a text'),
@@ -35,6 +36,7 @@ export const TEACHER_HELP =
 
 const OPTION_KEYS: Readonly<Record<string, keyof TeacherSpec>> = {
   pooling: 'pooling',
+  normalise: 'normalise',
   'query-prefix': 'queryPrefix',
   'document-prefix': 'documentPrefix',
   'max-length': 'maxLength',
@@ -53,12 +55,19 @@ export function parseTeacher(text: string): TeacherSpec {
     const [given, value] = [option.slice(0, at), option.slice(at + 1)];
     const key = Object.hasOwn(OPTION_KEYS, given) ? OPTION_KEYS[given] : undefined;
     if (key === undefined) throw unknownOption(text, given);
-    spec[key] = key === 'maxLength' ? Number(value) : value;
+    spec[key] = readValue(key, value);
   }
   const parsed = teacherSpecSchema.safeParse(spec);
   if (parsed.success) return parsed.data;
   const [{ path, message }] = parsed.error.issues;
   throw new UsageError(`teacher ${text}: ${path.join('.')}: ${message}`, { hint: `a teacher is ${TEACHER_HELP}` });
+}
+
+/** Numbers and truths as such; what is neither is for the schema to name. */
+function readValue(key: keyof TeacherSpec, value: string): unknown {
+  if (key === 'maxLength') return Number(value);
+  if (key === 'normalise' && (value === 'true' || value === 'false')) return value === 'true';
+  return value;
 }
 
 function unknownOption(text: string, given: string): UsageError {

@@ -61,7 +61,7 @@ describe('a run with live teachers', () => {
       const [stored, live] = [metricsOf(place('stored')), metricsOf(place('live'))];
       expect(live).toEqual(stored);
       expect(weightsOf('live').equals(weightsOf('stored'))).toBe(true);
-      expect(existsSync(join(place('live'), 'teachers'))).toBe(false);
+      expect(existsSync(join(place('live'), 'teachers.cache'))).toBe(false);
     },
     TIMEOUT_MS,
   );
@@ -75,8 +75,8 @@ describe('a run with live teachers', () => {
       await expect(run('cut', IN_BATCH, { onEvent, signal: controller.signal })).rejects.toMatchObject({
         code: 'INTERRUPTED',
       });
-      expect(existsSync(join(place('cut'), 'teachers'))).toBe(true);
-      rmSync(join(place('cut'), 'teachers'), { recursive: true }); // a memory may get lost: vectors are the same again
+      expect(existsSync(join(place('cut'), 'teachers.cache'))).toBe(true);
+      rmSync(join(place('cut'), 'teachers.cache'), { recursive: true }); // a memory may get lost: vectors are the same again
       await run('cut', IN_BATCH, { resume: true });
       expect(metricsOf(place('cut'))).toEqual(metricsOf(place('in-batch')));
       expect(weightsOf('cut').equals(weightsOf('in-batch'))).toBe(true);

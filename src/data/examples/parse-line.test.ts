@@ -159,11 +159,33 @@ describe('a line of pairs', () => {
   });
 });
 
-describe('a line of lists', () => {
-  it('is a ranked list where it has docs, else labelled documents', () => {
-    const parse = parseList(TEXTS_OF_LINES);
-    expect(parse('{"query":"q","docs":["a","b"]}', 1)).toMatchObject({ kind: 'ranked', docs: ['a', 'b'] });
-    expect(parse('{"query":"q","positive":["a"],"negatives":["b"]}', 1)).toMatchObject({ kind: 'labelled' });
-    expect(parse('{', 1)).toBeInstanceOf(BadLine);
+describe('a list to be scored', () => {
+  const parse = parseList(TEXTS_OF_LINES);
+
+  it('has its texts and what stands in their place in one order, whatever scores are there', () => {
+    const list = parse('{"id":"q1","query":"q","docs":["a",{"title":"t","text":"b"}],"scores":[1,2]}');
+    expect(list).toEqual({
+      id: 'q1',
+      query: 'q',
+      docs: ['a', 't b'],
+      written: { query: 'q', docs: ['a', { title: 't', text: 'b' }] },
+    });
+  });
+
+  it('is made of labelled documents, by every name that they have', () => {
+    for (const line of [
+      '{"query":"q","positive":["a"],"negatives":["b","c"]}',
+      '{"qid":"q","pos":["a"],"neg":{"bm25":["b"],"dense":["c"]}}',
+      '{"query":"q","positive":"a","negative":["b","c"],"negatives":["x"]}',
+    ])
+      expect(parse(line), line).toMatchObject({
+        query: 'q',
+        docs: ['a', 'b', 'c'],
+        written: { query: 'q', docs: ['a', 'b', 'c'] },
+      });
+  });
+
+  it('is a bad line where it is none', () => {
+    for (const line of ['{', '{"query":"q"}', '{"docs":["a"]}']) expect(parse(line), line).toBeInstanceOf(BadLine);
   });
 });

@@ -21,7 +21,7 @@ import { isJsonObject, type JsonObject } from '../../core/index.ts';
 import { BadLine, quote } from '../bad-line.ts';
 import { columnsOf, integerOf } from '../columns.ts';
 import { kindOf, parseObject } from '../json-line.ts';
-import type { Example } from './example.ts';
+import { documentsOf, type Example } from './example.ts';
 import type { Texts } from './texts.ts';
 
 /** The example of a line that is not blank; undefined for lines that rightly have none. */
@@ -33,7 +33,10 @@ export type ExampleParser = (texts: Texts) => ParseExample;
 /** {"query", "docs", "scores"?}: documents are ranked by score, those of equal scores as they stand. */
 export const parseScored: ExampleParser = (texts) => (line) => {
   const record = parseJson(line);
-  if (record instanceof BadLine) return record;
+  return record instanceof BadLine ? record : rankedOf(record, texts);
+};
+
+function rankedOf(record: JsonObject, texts: Texts): Example | BadLine {
   const query = texts.query(record.query);
   if (query instanceof BadLine) return query;
   const docs = listOf(record.docs, 'docs', (value) => texts.document(value));
@@ -44,19 +47,23 @@ export const parseScored: ExampleParser = (texts) => (line) => {
   if (scores.length !== docs.length)
     return new BadLine('wrong-type', `${docs.length} documents, but ${scores.length} scores`);
   return { kind: 'ranked', query, ...ranked(docs, scores) };
-};
+}
 
 /** {"query" | "qid", "positive" | "pos", "negative" | "negatives" | "neg" | "negs"}: one document or a list. */
 export const parseJsonTriple: ExampleParser = (texts) => (line) => {
   const record = parseJson(line);
   if (record instanceof BadLine) return record;
+  return labelled(texts, labelsOf(record));
+};
+
+function labelsOf(record: JsonObject): Labels {
   const negatives = record.negative ?? record.negatives ?? record.neg ?? record.negs;
-  return labelled(texts, {
+  return {
     query: record.query ?? record.qid,
     positives: asList(record.positive ?? record.pos),
     negatives: isJsonObject(negatives) && !('text' in negatives) ? inTurns(negatives) : asList(negatives),
-  });
-};
+  };
+}
 
 /** {"query" | "qid", "positive" | "pos"}, or {"query", "title"?, "text"}. */
 export const parseJsonPair: ExampleParser = (texts) => (line) => {
@@ -95,12 +102,29 @@ export const parseJudged: ExampleParser = (texts) => (line, lineNumber) => {
   return value > 0 ? labelled(texts, { query, positives: [document], negatives: [] }) : undefined;
 };
 
-/** A ranked list or labelled documents in JSON, whichever the line holds. */
-export const parseList: ExampleParser = (texts) => (line, lineNumber) => {
-  const record = parseJson(line);
-  if (record instanceof BadLine) return record;
-  return (record.docs === undefined ? parseJsonTriple : parseScored)(texts)(line, lineNumber);
+/** A list whose scores are to be made: its texts, and what the line has in their place, in the same order. */
+export type UnscoredList = {
+  readonly id: unknown;
+  readonly query: string;
+  readonly docs: readonly string[];
+  readonly written: { readonly query: unknown; readonly docs: readonly unknown[] };
 };
+
+/** A ranked list or labelled documents in JSON, whichever the line holds. Scores that are there do not count. */
+export function parseList(texts: Texts): (line: string) => UnscoredList | BadLine {
+  return (line) => {
+    const record = parseJson(line);
+    if (record instanceof BadLine) return record;
+    const isRanked = record.docs !== undefined;
+    const labels = labelsOf(record);
+    const example = isRanked ? rankedOf({ ...record, scores: undefined }, texts) : labelled(texts, labels);
+    if (example instanceof BadLine) return example;
+    const written = isRanked ? record.docs : [labels.positives, labels.negatives].flat();
+    const query = isRanked ? record.query : labels.query;
+    const docs = Array.isArray(written) ? written : [];
+    return { id: record.id, query: example.query, docs: documentsOf(example), written: { query, docs } };
+  };
+}
 
 type Labels = { readonly query: unknown; readonly positives: unknown; readonly negatives: unknown };
 

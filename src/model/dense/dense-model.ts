@@ -1,6 +1,8 @@
 /** A dense encoder ready for use: texts to vectors of one size, compared by their product. Teachers and baselines. */
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { ConfigError, EngineError, type Logger, silentLogger } from '../../core/index.ts';
+import { readIfExists } from '../../files/index.ts';
 import type { Tokenizer } from '../../text/index.ts';
 import type { DocumentToEncode, Encoded, EncodeOptions } from '../encode.ts';
 import { encodeStream } from '../encode.ts';
@@ -48,6 +50,10 @@ export class DenseModel {
     checkOptions(options);
     const found = await resolveModel(folder, options.cache);
     const dense = await readDenseFolder(found.folder, options);
+    if (dense.graph !== undefined && options.precision === 'int8')
+      throw new ConfigError(`${dense.graph} has an arithmetic of its own: int8 cannot be chosen`, {
+        hint: 'leave out precision, or name a folder with weights',
+      });
     return new DenseModel(found.name ?? folder, { ...options, dense, ...(await readTokenizer(dense.encoderFolder)) });
   }
 
@@ -89,7 +95,8 @@ export class DenseModel {
   async identity(): Promise<string> {
     const { encoderFolder, graph, settings } = this.#folder;
     const hash = createHash('sha256');
-    hash.update(JSON.stringify(['dense 1', settings, this.precision, this.#tokenizerFiles]));
+    const config = await readIfExists(join(encoderFolder, 'config.json'));
+    hash.update(JSON.stringify(['dense 2', settings, this.precision, this.#tokenizerFiles, config]));
     const weights = await weightsIn(encoderFolder);
     const files = graph === undefined ? (weights === undefined ? [] : [weights]) : await graphFiles(graph);
     for (const path of files) await hashFile(hash, path);

@@ -28,7 +28,13 @@ export type DenseRunOptions = RunnerOptions & { readonly precision: Precision };
 /** Loads the network of a folder into the engine. */
 export async function openDenseNetwork(folder: DenseFolder, options: DenseRunOptions): Promise<DenseNetwork> {
   if (folder.graph === undefined) return await openCheckpoint(folder, options);
-  return openGraph(await OnnxNetwork.open(folder.graph, options), folder.settings);
+  const network = await OnnxNetwork.open(folder.graph, options);
+  try {
+    return openGraph(network, folder.settings);
+  } catch (error) {
+    await network.close();
+    throw error;
+  }
 }
 
 async function openCheckpoint(

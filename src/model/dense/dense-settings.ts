@@ -108,8 +108,9 @@ async function readPrompts(folder: string): Promise<Partial<Record<Role, string>
   const path = join(folder, 'config_sentence_transformers.json');
   const { prompts, default_prompt_name: standard } = (await readJsonIfThere(path, promptsSchema)) ?? {};
   const promptOf = (role: Role): string => {
-    const name = [...PROMPT_NAMES[role], ...(standard ? [standard] : [])].find((known) => prompts?.[known]);
-    return (name !== undefined && prompts?.[name]) || '';
+    const named = prompts ?? {};
+    const name = [...PROMPT_NAMES[role], ...(standard ? [standard] : [])].find((known) => Object.hasOwn(named, known));
+    return (name !== undefined && named[name]) || ''; // an empty prompt is one, too
   };
   return { query: promptOf('query'), document: promptOf('document') };
 }

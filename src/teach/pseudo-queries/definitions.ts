@@ -18,7 +18,7 @@ export const definitionQueries: MakeQueries = ({ title, text }) => {
     .slice(0, MAX_QUERIES)
     .map(({ subject, verb }) => ({
       query: `what ${verb === 'are' ? 'are' : 'is'} ${withoutCapital(subject)}`,
-      text: documentText({ title, text }),
+      text: () => documentText({ title, text }),
     }));
 };
 

@@ -15,5 +15,5 @@ export const firstSentenceQueries: MakeQueries = ({ title = '', text }) => {
   const query = oneLine(text.slice(0, end));
   const rest = text.slice(end).trim();
   if (numWords(query) < MIN_WORDS || numWords(query) > MAX_WORDS || numWords(rest) < MIN_TEXT_WORDS) return [];
-  return [{ query, text: documentText({ title, text: rest }) }];
+  return [{ query, text: () => documentText({ title, text: rest }) }];
 };

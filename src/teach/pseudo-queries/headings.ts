@@ -13,16 +13,20 @@ const SENTENCE_END = /[.!?:;,]$/;
 /** Each heading; the document without that line answers. */
 export const headingQueries: MakeQueries = (document) => {
   const { title = '', text } = document;
-  const last = title.includes(PATH) ? title.slice(title.lastIndexOf(PATH) + PATH.length) : '';
-  const page = title.slice(0, Math.max(0, title.lastIndexOf(PATH)));
-  const own = last === '' ? [] : [{ query: oneLine(last), text: documentText({ title: page, text }) }];
+  if (numWords(text) < MIN_TEXT_WORDS + MAX_LINE_WORDS) return [];
+  const last = title.lastIndexOf(PATH);
+  const page = title.slice(0, Math.max(0, last));
+  const own =
+    last < 0
+      ? []
+      : [{ query: oneLine(title.slice(last + PATH.length)), text: () => documentText({ title: page, text }) }];
   const lines = text.split('\n');
   const inText = lines.flatMap((line, i) => {
     const heading = headingOf(line, { before: lines[i - 1], after: lines[i + 1] });
     if (heading === undefined) return [];
-    return [{ query: oneLine(heading), text: documentText({ title, text: lines.toSpliced(i, 1).join('\n') }) }];
+    return [{ query: oneLine(heading), text: () => documentText({ title, text: lines.toSpliced(i, 1).join('\n') }) }];
   });
-  return [...own, ...inText].filter((made) => numWords(made.text) >= MIN_TEXT_WORDS);
+  return [...own, ...inText];
 };
 
 type Neighbours = { readonly before: string | undefined; readonly after: string | undefined };

@@ -25,7 +25,7 @@ export function keyPhraseQueries(side: QuerySide): MakeQueries {
     return idf;
   };
   return (document) => {
-    const text = documentText(document);
+    const text = (): string => documentText(document);
     return bestPhrases(document.text, idfOf)
       .slice(0, MAX_QUERIES)
       .map((query) => ({ query, text }));

@@ -7,6 +7,7 @@ import { firstSentenceQueries } from './first-sentences.ts';
 import { headingQueries } from './headings.ts';
 import { keyPhraseQueries } from './key-phrases.ts';
 import { makeQueries, PSEUDO_KINDS } from './make-queries.ts';
+import type { PseudoQuery } from './pseudo-query.ts';
 import { titleQueries } from './titles.ts';
 
 let model: Model;
@@ -17,13 +18,20 @@ afterAll(() => model.close());
 
 const REST = 'It is stored on disk and read back whenever somebody searches for any of the words in it.';
 
+/** What a maker gives, texts made. */
+function made(queries: readonly PseudoQuery[]): { query: string; text: string }[] {
+  return queries.map(({ query, text }) => ({ query, text: text() }));
+}
+
 function documentOf(text: string, title = ''): Document {
   return { id: 'd', title, text };
 }
 
 describe('a title', () => {
   it('is a query that the text without it answers', () => {
-    expect(titleQueries(documentOf(REST, ' Storing\nindexes '))).toEqual([{ query: 'Storing indexes', text: REST }]);
+    expect(made(titleQueries(documentOf(REST, ' Storing\nindexes ')))).toEqual([
+      { query: 'Storing indexes', text: REST },
+    ]);
   });
 
   it('is none without a text to answer, or where it is as long as one', () => {
@@ -35,23 +43,23 @@ describe('a title', () => {
 
 describe('a heading', () => {
   it('of a page stands last in the title of its piece', () => {
-    expect(headingQueries(documentOf(REST, 'Guide › Setup › Install it'))).toEqual([
-      { query: 'Install it', text: `Guide › Setup ${REST}` },
+    expect(made(headingQueries(documentOf(`${REST} ${REST}`, 'Guide › Setup › Install it')))).toEqual([
+      { query: 'Install it', text: `Guide › Setup ${REST} ${REST}` },
     ]);
   });
 
   it('of Markdown, or on a line of its own, is left out of the text that answers', () => {
     const text = `First words.\n\n## Merging segments ##\n${REST}\n\nWhere files are\n${REST}\n\nno heading since it is long and goes on over more than a dozen words`;
-    const made = headingQueries(documentOf(text, 'T'));
-    expect(made.map(({ query }) => query)).toEqual(['Merging segments', 'Where files are']);
-    expect(made[0].text).not.toContain('Merging');
-    expect(made[0].text).toContain('Where files are');
+    const found = made(headingQueries(documentOf(text, 'T')));
+    expect(found.map(({ query }) => query)).toEqual(['Merging segments', 'Where files are']);
+    expect(found[0].text).not.toContain('Merging');
+    expect(found[0].text).toContain('Where files are');
   });
 });
 
 describe('a first sentence', () => {
   it('asks for the rest of its document', () => {
-    const [{ query, text }] = firstSentenceQueries(documentOf(`An index maps terms to documents. ${REST}`, 'T'));
+    const [{ query, text }] = made(firstSentenceQueries(documentOf(`An index maps terms to documents. ${REST}`, 'T')));
     expect([query, text]).toEqual(['An index maps terms to documents.', `T ${REST}`]);
   });
 
@@ -73,7 +81,7 @@ describe('a definition', () => {
     ['Stop words are the words that stand everywhere.', 'what are Stop words'],
     ['Tokenization refers to the cutting of a text.', 'what is Tokenization'],
   ])('%s answers: %s', (text, query) => {
-    expect(definitionQueries(documentOf(text)).map((made) => made.query)).toEqual([query]);
+    expect(definitionQueries(documentOf(text)).map((own) => own.query)).toEqual([query]);
   });
 
   it.each([
@@ -91,9 +99,9 @@ describe('key phrases', () => {
   it('are runs of telling words, those that stand there more often first', () => {
     const text =
       'The write-ahead log is on the disk. It is for a bloom filter, of a bloom filter; and a bloom filter is in it.';
-    const made = keyPhraseQueries(model)(documentOf(text, 'T'));
-    expect(made[0]).toEqual({ query: 'bloom filter', text: `T ${text}` });
-    expect(made.length).toBeLessThanOrEqual(3);
+    const found = made(keyPhraseQueries(model)(documentOf(text, 'T')));
+    expect(found[0]).toEqual({ query: 'bloom filter', text: `T ${text}` });
+    expect(found.length).toBeLessThanOrEqual(3);
   });
 
   it('hold no numbers alone, and no word twice', () => {
@@ -109,20 +117,26 @@ describe('queries of a collection', () => {
     { id: 'c', title: 'introduction', text: `A merge makes one segment of several small ones. ${REST}` },
   ]);
 
+  it('that stand twice in a document, as title and heading, are one', () => {
+    const twice = new DocumentPool([{ id: 'a', title: 'Two names', text: `# Two names\n${REST} ${REST}` }]);
+    const found = makeQueries(twice, model, { kinds: ['titles', 'headings'], perDocument: 3, seed: 1 });
+    expect(found.map(({ id, text }) => [id, text])).toEqual([['a#titles0', 'Two names']]);
+  });
+
   it('are of one document each: a text that two documents give is left out', () => {
-    const made = makeQueries(pool, model, { kinds: ['titles'], perDocument: 3, seed: 1 });
-    expect(made).toMatchObject([{ id: 'a#titles0', text: 'Inverted indexes', kind: 'titles', positives: ['a'] }]);
+    const found = makeQueries(pool, model, { kinds: ['titles'], perDocument: 3, seed: 1 });
+    expect(found).toMatchObject([{ id: 'a#titles0', text: 'Inverted indexes', kind: 'titles', positives: ['a'] }]);
   });
 
   it('are at most so many of a document, of different kinds first, and the same for a seed', () => {
     const options = { kinds: PSEUDO_KINDS, perDocument: 2, seed: 7 };
-    const made = makeQueries(pool, model, options);
-    expect(makeQueries(pool, model, options)).toEqual(made);
+    const found = makeQueries(pool, model, options);
+    expect(makeQueries(pool, model, options)).toEqual(found);
     for (const id of ['a', 'b', 'c']) {
-      const own = made.filter(({ positives }) => positives[0] === id);
+      const own = found.filter(({ positives }) => positives[0] === id);
       expect(own.length).toBeLessThanOrEqual(2);
       expect(new Set(own.map(({ kind }) => kind)).size).toBe(own.length);
     }
-    expect(new Set(made.map(({ id }) => id)).size).toBe(made.length);
+    expect(new Set(found.map(({ id }) => id)).size).toBe(found.length);
   });
 });

@@ -1,5 +1,6 @@
 /** All kinds of pseudo-queries of a collection, each text once. */
 import { derivedSeed, Random } from '../../core/index.ts';
+import type { Document } from '../../data/index.ts';
 import type { QuerySide } from '../../text/index.ts';
 import type { DocumentPool } from '../document-pool.ts';
 import type { MiningQuery } from '../mine.ts';
@@ -7,7 +8,7 @@ import { definitionQueries } from './definitions.ts';
 import { firstSentenceQueries } from './first-sentences.ts';
 import { headingQueries } from './headings.ts';
 import { keyPhraseQueries } from './key-phrases.ts';
-import type { MakeQueries } from './pseudo-query.ts';
+import type { MakeQueries, PseudoQuery } from './pseudo-query.ts';
 import { titleQueries } from './titles.ts';
 
 /** Kinds of pseudo-queries. */
@@ -32,23 +33,33 @@ export type MadeQuery = MiningQuery & { readonly kind: PseudoKind };
  */
 export function makeQueries(pool: DocumentPool, side: QuerySide, options: PseudoOptions): MadeQuery[] {
   const makers = makersOf(side);
-  const made: MadeQuery[] = [];
-  let number = 0;
-  for (const document of pool) {
-    const queries = options.kinds.flatMap((kind) =>
-      makers[kind](document).map(({ query, text }, i) => ({
-        id: `${document.id}#${kind}${i}`,
-        text: query,
-        kind,
-        positives: [document.id],
-        positiveTexts: [text],
-      })),
+  const queriesOf = (document: Document): PossibleQuery[] =>
+    distinct(
+      options.kinds.flatMap((kind) =>
+        makers[kind](document).map((made, i) => ({ ...made, kind, id: `${document.id}#${kind}${i}` })),
+      ),
     );
-    made.push(...choose(queries, options.perDocument, new Random(derivedSeed(options.seed, number++))));
-  }
-  const counts = new Map<string, number>();
-  for (const { text } of made) counts.set(keyOf(text), (counts.get(keyOf(text)) ?? 0) + 1);
-  return made.filter(({ text }) => counts.get(keyOf(text)) === 1);
+  const numDocs = new Map<string, number>(); // that give a query
+  for (const document of pool)
+    for (const { query } of queriesOf(document)) numDocs.set(keyOf(query), (numDocs.get(keyOf(query)) ?? 0) + 1);
+  return Array.from(pool).flatMap((document, number) => {
+    const own = queriesOf(document).filter(({ query }) => numDocs.get(keyOf(query)) === 1);
+    const chosen = choose(own, options.perDocument, new Random(derivedSeed(options.seed, number)));
+    return chosen.map(({ id, query, kind, text }) => ({
+      id,
+      text: query,
+      kind,
+      positives: [document.id],
+      positiveTexts: [text()],
+    }));
+  });
+}
+
+type PossibleQuery = PseudoQuery & { readonly id: string; readonly kind: PseudoKind };
+
+/** Each text once: a title often stands as a heading, too. */
+function distinct(queries: readonly PossibleQuery[]): PossibleQuery[] {
+  return [...new Map(queries.map((made) => [keyOf(made.query), made] as const).reverse()).values()].reverse();
 }
 
 function makersOf(side: QuerySide): Readonly<Record<PseudoKind, MakeQueries>> {
@@ -62,7 +73,7 @@ function makersOf(side: QuerySide): Readonly<Record<PseudoKind, MakeQueries>> {
 }
 
 /** Some of a document's queries: the first of each kind come before the second of any. */
-function choose(queries: readonly MadeQuery[], count: number, random: Random): MadeQuery[] {
+function choose(queries: readonly PossibleQuery[], count: number, random: Random): PossibleQuery[] {
   const turns = queries.map((query, i) => ({
     query,
     turn: queries.slice(0, i).filter(({ kind }) => kind === query.kind).length,

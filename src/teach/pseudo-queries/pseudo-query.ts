@@ -2,7 +2,7 @@
  * Queries for collections that have none, made of the documents' own words. A query that stands in its document word for
  * word teaches only to find words, so what it was made of is left out of the text that answers it:
  *
- *     { query: "Installing packages", text: "Use npm ci …" }          of a document with that title
+ *     query "Installing packages", text "Use npm ci …"          of a document with that title
  *
  * Lee, Chang, Toutanova, ACL 2019, https://arxiv.org/abs/1906.00300, section 6.1, train on sentences taken out of their
  * passages (the inverse cloze task).
@@ -10,7 +10,11 @@
 import type { Document } from '../../data/index.ts';
 
 /** A query, and the text that answers it. */
-export type PseudoQuery = { readonly query: string; readonly text: string };
+export type PseudoQuery = {
+  readonly query: string;
+  /** Made when it is asked for: a document may have thousands of headings, of which few become queries. */
+  text(): string;
+};
 
 /** Makes queries of a document; none where it has nothing of that kind. */
 export type MakeQueries = (document: Document) => readonly PseudoQuery[];

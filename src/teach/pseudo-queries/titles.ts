@@ -8,5 +8,5 @@ const MAX_WORDS = 30;
 export const titleQueries: MakeQueries = ({ title = '', text }) => {
   const query = oneLine(title);
   if (query === '' || numWords(query) > MAX_WORDS || numWords(text) < MIN_TEXT_WORDS) return [];
-  return [{ query, text }];
+  return [{ query, text: () => text }];
 };

@@ -40,7 +40,7 @@ export class LiveTeachers {
         if (wantsOf(config).vectors) checkVectors(scorers, options.vocabulary);
         return new LiveTeachers(config, { teachers: scorers, ensemble: settings });
       } catch (error) {
-        for (const scorer of scorers) await scorer.close();
+        await Promise.allSettled(scorers.map((scorer) => scorer.close())); // the first failure is the one to report
         throw error;
       }
     });
@@ -72,7 +72,7 @@ export class LiveTeachers {
 
   /** Ends the engines of all teachers. */
   async close(): Promise<void> {
-    for (const teacher of this.#teaching.teachers) await teacher.close();
+    await Promise.all(this.#teaching.teachers.map((teacher) => teacher.close()));
   }
 
   async #vectors(documents: readonly string[], signal: AbortSignal) {

@@ -6,7 +6,7 @@
  *     metrics.jsonl    a line a logged step or evaluation              checkpoints/ step-N.safetensors, the newest few
  *     best/            the model of the best evaluation                model/       the finished model
  *     scratch/         of an evaluation                                frozen.cache outputs of frozen layers
- *     teachers/        what live teachers have encoded
+ *     teachers.cache/  what live teachers have encoded
  */
 import { appendFile, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
@@ -49,7 +49,7 @@ export type RunFolderOptions = {
 /** Where the outputs of frozen layers are kept, in the folder of a run. */
 export const FROZEN_CACHE = 'frozen.cache';
 /** Where teachers keep what they have encoded. */
-export const TEACHER_FOLDER = 'teachers';
+export const TEACHER_FOLDER = 'teachers.cache';
 
 const CHECKPOINT_NAME = /^step-(\d+)\.safetensors$/;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { closeAll } from './eval-systems.ts';
+import { closeAll } from './close-all.ts';
 
 describe('closeAll', () => {
   it('closes all systems although some fail to, and throws the first failure', async () => {
