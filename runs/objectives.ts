@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 import { openCollection } from '../src/data/index.ts';
 import { type Index, openIndex } from '../src/engines/index.ts';
 import { evaluateRun, indexSystem, runSystem } from '../src/eval/index.ts';
-import { prepareLearning } from './lib/learn-setting.ts';
+import { prepareLearning, trainOn } from './lib/learn-setting.ts';
 import { lzero } from './lib/lzero.ts';
 
 const CONFIG = resolve(import.meta.dirname, '../configs/objectives.yaml');
@@ -59,15 +59,7 @@ function row(cells: readonly string[]): string {
 /** The model of a run, which is made unless it is there, and how long its steps took, by its own count. */
 function trained(name: string): { readonly model: string; readonly minutes: number } {
   const run = join(folder, 'objectives', name);
-  const settings = [
-    `model.base=${start}`,
-    `data.train.0.path=${join(folder, 'scifact.jsonl')}`,
-    `data.train.1.path=${join(folder, 'nfcorpus.jsonl')}`,
-    ...RUNS[name],
-    ...values.set,
-  ].flatMap((own) => ['--set', own]);
-  const resume = existsSync(join(run, 'run.json')) ? ['--resume'] : [];
-  if (!existsSync(join(run, 'model'))) lzero('train', CONFIG, '-o', run, ...settings, ...resume);
+  trainOn(setting, run, CONFIG, [...RUNS[name], ...values.set]);
   return { model: join(run, 'model'), minutes: minutesOf(run) };
 }
 

@@ -37,19 +37,24 @@ export async function prepareLearning(data: string, weights: string, folder: str
   return { folder, start, collection };
 }
 
-/** Trains, or goes on; what is finished stays. Gives the folder of the run. */
-export function learn(name: string, { folder, start, collection }: LearnSetting, set: readonly string[]): string {
+/** Trains over the start and the triples with more settings, or goes on; what is finished stays. */
+export function trainOn({ folder, start }: LearnSetting, run: string, config: string, set: readonly string[]): void {
   const settings = [
     `model.base=${start}`,
     `data.train.0.path=${join(folder, 'scifact.jsonl')}`,
     `data.train.1.path=${join(folder, 'nfcorpus.jsonl')}`,
-    `evaluate.collection=${collection('nfcorpus')}`,
     ...set,
   ].flatMap((setting) => ['--set', setting]);
-  const run = join(folder, name);
+  const resume = existsSync(join(run, 'run.json')) ? ['--resume'] : [];
+  if (!existsSync(join(run, 'model'))) lzero('train', config, '-o', run, ...settings, ...resume);
+}
+
+/** Trains with configs/learn-scifact.yaml, evaluated on NFCorpus. Gives the folder of the run. */
+export function learn(name: string, setting: LearnSetting, set: readonly string[]): string {
+  const run = join(setting.folder, name);
   if (existsSync(join(run, 'model'))) return run;
   const began = performance.now();
-  lzero('train', CONFIG, '-o', run, ...settings, ...(existsSync(join(run, 'run.json')) ? ['--resume'] : []));
+  trainOn(setting, run, CONFIG, [`evaluate.collection=${setting.collection('nfcorpus')}`, ...set]);
   console.log(`${name}: trained in ${((performance.now() - began) / 60_000).toFixed(1)} minutes, evaluations included`);
   return run;
 }

@@ -105,10 +105,18 @@ async function teach(context: CliContext, input: string, options: TeachOptions):
   if (output !== undefined && !(await exists(input)))
     throw new InputError(`${input} does not exist`, { hint: 'name the lists that `lzero mine` wrote' });
   await withTeachers(context, teacher, async (teachers) => {
-    if (run !== undefined) await writeRun(context, { input, teachers, run, options });
-    else if (output !== undefined) await scoreFile(context, { input, teachers, output, options });
+    if (run !== undefined) await writeRun(context, { input, teachers, path: run, options });
+    else if (output !== undefined) await scoreFile(context, { input, teachers, path: output, options });
   });
 }
+
+/** What is to be scored, by whom, and where that goes. */
+type TeachJob = {
+  readonly input: string;
+  readonly teachers: readonly Scorer[];
+  readonly path: string;
+  readonly options: TeachOptions;
+};
 
 /** Options that the other way of the command has. */
 function refuseUnused({ run, k, split, collection, restart }: TeachOptions): void {
@@ -121,14 +129,7 @@ function refuseUnused({ run, k, split, collection, restart }: TeachOptions): voi
 
 // ---- scored lists
 
-type ScoringJob = {
-  readonly input: string;
-  readonly teachers: readonly Scorer[];
-  readonly output: string;
-  readonly options: TeachOptions;
-};
-
-async function scoreFile(context: CliContext, { input, teachers, output, options }: ScoringJob): Promise<void> {
+async function scoreFile(context: CliContext, { input, teachers, path, options }: TeachJob): Promise<void> {
   const began = context.clock();
   const ensemble = ensembleOf(options, 'min-max');
   const { collection } = options;
@@ -141,7 +142,7 @@ async function scoreFile(context: CliContext, { input, teachers, output, options
     ensemble,
   };
   const { restart, force } = options;
-  const numLists = await writeLines({ path: output, inputs: [input, ...texts], identity, restart, force }, (sink) =>
+  const numLists = await writeLines({ path, inputs: [input, ...texts], identity, restart, force }, (sink) =>
     writeScores(context, { input, teachers, ensemble, sink, collection }),
   );
   const seconds = (context.clock() - began) / 1000;
@@ -149,10 +150,15 @@ async function scoreFile(context: CliContext, { input, teachers, output, options
     `scored ${formatCount(numLists)} lists in ${formatDuration(seconds)}; train on them with format: scored`,
   );
   if (context.options.json)
-    await context.stdout.writeJson({ output, lists: numLists, seconds, teachers: teachers.map(({ name }) => name) });
+    await context.stdout.writeJson({
+      output: path,
+      lists: numLists,
+      seconds,
+      teachers: teachers.map(({ name }) => name),
+    });
 }
 
-type Writing = Pick<ScoringJob, 'input' | 'teachers'> & {
+type Writing = Pick<TeachJob, 'input' | 'teachers'> & {
   readonly ensemble: EnsembleOptions;
   readonly sink: LineSink;
   readonly collection: string | undefined;
@@ -214,14 +220,7 @@ async function* readLists(
 
 // ---- a run
 
-type RunJob = {
-  readonly input: string;
-  readonly teachers: readonly Scorer[];
-  readonly run: string;
-  readonly options: TeachOptions;
-};
-
-async function writeRun(context: CliContext, { input, teachers, run, options }: RunJob): Promise<void> {
+async function writeRun(context: CliContext, { input, teachers, path, options }: TeachJob): Promise<void> {
   const { signal, logger } = context;
   const { k = DEFAULT_K, split, force } = options;
   const collection = await openCollection(input, { split, signal, logger });
@@ -231,7 +230,7 @@ async function writeRun(context: CliContext, { input, teachers, run, options }: 
   const tag = teachers.map(({ name }) => name.replace(/\s+/g, '_')).join('+');
   const inputs = await filesOfTexts({ documents: input, queries: input });
   // What was encoded is remembered elsewhere; an unfinished run is made again.
-  await writeLines({ path: run, inputs, identity: {}, restart: true, force }, async (sink) => {
+  await writeLines({ path, inputs, identity: {}, restart: true, force }, async (sink) => {
     const rank = await withTeacherProgress(context, { label: 'encoding', total: pool.size }, (onProgress) =>
       rankAll(pool, teaching, { signal, onProgress }),
     );
@@ -239,8 +238,8 @@ async function writeRun(context: CliContext, { input, teachers, run, options }: 
       await sink.writeAll(formatRun(queryId, hits, tag));
   });
   const numQueries = collection.queries.length;
-  logger.info(`wrote ${run}: ${formatCount(numQueries)} queries, all of ${formatCount(pool.size)} documents scored`);
-  if (context.options.json) await context.stdout.writeJson({ run, queries: numQueries, k });
+  logger.info(`wrote ${path}: ${formatCount(numQueries)} queries, all of ${formatCount(pool.size)} documents scored`);
+  if (context.options.json) await context.stdout.writeJson({ run: path, queries: numQueries, k });
 }
 
 /** Scores of several teachers must be brought together, and training needs their spread. */

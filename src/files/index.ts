@@ -13,5 +13,5 @@ export {
 export type { Lock } from './lock.ts';
 export { acquireLock, isLocked } from './lock.ts';
 export type { RecordCacheOptions } from './record-cache.ts';
-export { RecordCache, recordKey } from './record-cache.ts';
+export { RecordCache, recordKey, roomForCache } from './record-cache.ts';
 export type { RecordKey } from './record-index.ts';

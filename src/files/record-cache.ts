@@ -14,7 +14,10 @@
  */
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, readvSync, writeSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { crc32, errorCode, OutputError, ResumeError } from '../core/index.ts';
+import { freeBytes } from './files.ts';
 import type { Lock } from './lock.ts';
 import { acquireLock } from './lock.ts';
 import type { RecordKey } from './record-index.ts';
@@ -27,6 +30,15 @@ const KEY_BYTES = 16;
 const RECORD_HEADER_BYTES = 32;
 /** Bytes of a record's header that its own checksum covers. */
 const CHECKED_BYTES = 24;
+
+/** Of the free disk a cache may take so much: what cannot be computed again needs room, too. */
+const SHARE_OF_DISK = 0.5;
+
+/** Bytes that the file of a cache may have in all. */
+export async function roomForCache(path: string): Promise<number> {
+  const { size } = await stat(path).catch(() => ({ size: 0 }));
+  return size + SHARE_OF_DISK * (await freeBytes(dirname(path)));
+}
 
 /** What a cache belongs to, and how large it may become. */
 export type RecordCacheOptions = {

@@ -25,7 +25,7 @@ export async function rankAll(pool: DocumentPool, teaching: Teaching, options: S
     for (const { id, text } of queries) {
       if (signal?.aborted) throw new InterruptedError();
       const rows: number[][] = []; // [T, N]
-      for (const score of overAll) rows.push(Array.from((await score([text], { signal }))[0]));
+      for (const score of overAll) rows.push(await score(text, { signal }));
       yield { queryId: id, hits: best(ensembleScores(rows, teaching.ensemble), ids, k) };
     }
   };

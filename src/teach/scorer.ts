@@ -2,10 +2,10 @@
  * A teacher with a memory: each text is encoded once, whatever lists it stands in and however often a job is stopped. The
  * memory is a file beside others of the cache, named after the teacher; its keys are texts.
  */
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assert, InterruptedError, LockedError, type Logger, type SparseVector, silentLogger } from '../core/index.ts';
-import { freeBytes, RecordCache, type RecordKey, recordKey } from '../files/index.ts';
+import { RecordCache, type RecordKey, recordKey, roomForCache } from '../files/index.ts';
 import { looksDense, type Role, resolveModel } from '../model/index.ts';
 import type { Vocabulary } from '../text/index.ts';
 import { denseTeacher } from './dense-teacher.ts';
@@ -47,8 +47,8 @@ export type Scorer = {
   close(): Promise<void>;
 };
 
-/** Scores of all documents for each query. */
-export type ScoreAll = (queries: readonly string[], options?: ScoreOptions) => Promise<Float64Array[]>;
+/** Scores of all documents for a query. */
+export type ScoreAll = (query: string, options?: ScoreOptions) => Promise<number[]>;
 
 /** Loads a teacher. */
 export async function openScorer(spec: TeacherSpec, options: ScorerOptions = {}): Promise<Scorer> {
@@ -78,9 +78,6 @@ function scorerOf(scorer: Omit<Scorer, keyof Sparse>, sparse: Sparse): Scorer {
     close: () => scorer.close(),
   };
 }
-
-/** Of the free disk a memory may take so much. */
-const SHARE_OF_DISK = 0.5;
 
 class TeacherScorer<V> implements Omit<Scorer, keyof Sparse> {
   readonly name: string;
@@ -132,14 +129,10 @@ class TeacherScorer<V> implements Omit<Scorer, keyof Sparse> {
   }
 
   async overAll(documents: readonly string[], options: ScoreOptions = {}): Promise<ScoreAll> {
-    const known = await this.#vectors('document', documents, options);
-    const vectors = documents.map((text) => vectorOf(known, text));
-    return async (queries, own = {}) => {
-      const asked = await this.#vectors('query', queries, own);
-      return queries.map((query) => {
-        const q = vectorOf(asked, query);
-        return Float64Array.from(vectors, (vector) => this.#teacher.score(q, vector));
-      });
+    const vectors = await this.documentVectors(documents, options);
+    return async (query, own = {}) => {
+      const q = vectorOf(await this.#vectors('query', [query], own), query);
+      return vectors.map((vector) => this.#teacher.score(q, vector));
     };
   }
 
@@ -189,10 +182,8 @@ function vectorOf<V>(vectors: ReadonlyMap<string, V>, text: string): V {
 async function openMemory(folder: string, identity: string, logger: Logger): Promise<RecordCache | undefined> {
   await mkdir(folder, { recursive: true });
   const path = join(folder, `${identity.slice(0, 16)}.vectors`);
-  const { size } = await stat(path).catch(() => ({ size: 0 }));
-  const maxBytes = size + SHARE_OF_DISK * (await freeBytes(folder));
   try {
-    return RecordCache.open(path, { kind: 'vectors', identity, maxBytes });
+    return RecordCache.open(path, { kind: 'vectors', identity, maxBytes: await roomForCache(path) });
   } catch (error) {
     if (!(error instanceof LockedError)) throw error;
     logger.warn(`${path} is in use: what this teacher encodes now is not remembered`);

@@ -7,11 +7,9 @@
  * or leave it, not half of it.)
  */
 import { createHash } from 'node:crypto';
-import { stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { Logger } from '../../core/index.ts';
 import { silentLogger } from '../../core/index.ts';
-import { freeBytes, RecordCache, recordKey } from '../../files/index.ts';
+import { RecordCache, recordKey, roomForCache } from '../../files/index.ts';
 import type { ComputeOptions, Device, GraphBuilder, Tensor } from '../../graph/index.ts';
 import { DirectSession, findEngine, toOnnx } from '../../graph/index.ts';
 import type { BertConfig } from '../../model/index.ts';
@@ -112,21 +110,16 @@ export class FrozenStates {
   }
 }
 
-/** Of the free disk the cache may take so much: checkpoints and models need room, too. */
-const SHARE_OF_DISK = 0.5;
-
 /** The cache of this network, if there is to be one. */
 async function openCache(
   network: FrozenNetwork,
   { cachePath, maxCacheBytes, device = 'cpu' }: ComputeOptions & StateStore,
 ): Promise<RecordCache | undefined> {
   if (cachePath === undefined) return undefined;
-  const { size: sizeBytes } = await stat(cachePath).catch(() => ({ size: 0 }));
-  const roomBytes = sizeBytes + SHARE_OF_DISK * (await freeBytes(dirname(cachePath)));
   return RecordCache.open(cachePath, {
     kind: 'states',
     identity: await identityOf(network, device),
-    maxBytes: Math.min(maxCacheBytes, roomBytes),
+    maxBytes: Math.min(maxCacheBytes, await roomForCache(cachePath)),
   });
 }
 
