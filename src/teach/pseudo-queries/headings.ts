@@ -24,7 +24,12 @@ export const headingQueries: MakeQueries = (document) => {
   const inText = lines.flatMap((line, i) => {
     const heading = headingOf(line, { before: lines[i - 1], after: lines[i + 1] });
     if (heading === undefined) return [];
-    return [{ query: oneLine(heading), text: () => documentText({ title, text: lines.toSpliced(i, 1).join('\n') }) }];
+    return [
+      {
+        query: oneLine(heading),
+        text: () => documentText({ title, text: text.split('\n').toSpliced(i, 1).join('\n') }),
+      },
+    ];
   });
   return [...own, ...inText];
 };

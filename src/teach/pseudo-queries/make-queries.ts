@@ -39,11 +39,12 @@ export function makeQueries(pool: DocumentPool, side: QuerySide, options: Pseudo
         makers[kind](document).map((made, i) => ({ ...made, kind, id: `${document.id}#${kind}${i}` })),
       ),
     );
+  const possible = Array.from(pool, (document) => ({ document, queries: queriesOf(document) }));
   const numDocs = new Map<string, number>(); // that give a query
-  for (const document of pool)
-    for (const { query } of queriesOf(document)) numDocs.set(keyOf(query), (numDocs.get(keyOf(query)) ?? 0) + 1);
-  return Array.from(pool).flatMap((document, number) => {
-    const own = queriesOf(document).filter(({ query }) => numDocs.get(keyOf(query)) === 1);
+  for (const { queries } of possible)
+    for (const { query } of queries) numDocs.set(keyOf(query), (numDocs.get(keyOf(query)) ?? 0) + 1);
+  return possible.flatMap(({ document, queries }, number) => {
+    const own = queries.filter(({ query }) => numDocs.get(keyOf(query)) === 1);
     const chosen = choose(own, options.perDocument, new Random(derivedSeed(options.seed, number)));
     return chosen.map(({ id, query, kind, text }) => ({
       id,
