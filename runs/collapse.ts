@@ -12,7 +12,6 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { curveOf } from './lib/curves.ts';
-import { writeTriples } from './lib/hard-negatives.ts';
 import { lzero, tryLzero } from './lib/lzero.ts';
 
 const CONFIG = resolve(import.meta.dirname, '../configs/collapse.yaml');
@@ -40,7 +39,7 @@ mkdirSync(folder, { recursive: true });
 if (!existsSync(made('start')))
   lzero('model', 'import', join(weights, 'splade-tiny'), '-o', made('start'), '--encode-length', '256');
 if (!existsSync(made('scifact.jsonl')))
-  await writeTriples(scifact, made('scifact.jsonl'), { split: 'train', numNegatives: 12, maxPositives: 5 });
+  lzero('mine', scifact, '-o', made('scifact.jsonl'), '--negatives', '12', '--positives', '5');
 
 const results = LAMBDAS.flatMap((lambda) =>
   Object.entries(SERIES).map(([series, settings]) => ({ lambda, series, ...trained(lambda, series, settings) })),

@@ -24,7 +24,7 @@ const { positionals, values } = parseArgs({
 });
 const [data, weights] = positionals;
 if (!data || !weights) throw new Error('usage: npx tsx runs/learn-scifact.ts DATA WEIGHTS [-o FOLDER]');
-const setting = await prepareLearning(data, weights, values.output);
+const setting = prepareLearning(data, weights, values.output);
 const run = learn('run', setting, values.set);
 console.log(`training, and NFCorpus' dev split:\n${curveTable(run, ['info-nce', 'docLen', 'docsPerSecond'])}`);
 const systems = [setting.start, 'default', join(run, 'model')].flatMap((system) => ['--system', system]);

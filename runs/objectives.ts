@@ -1,10 +1,11 @@
 /**
  * What other objectives do to quality and to posting lists: short runs of `lzero train` that differ in the regulariser
- * (FLOPS, DF-FLOPS) or in the query weights (fixed, each learned, learned as a projection), on NFCorpus' dev split.
+ * (FLOPS, DF-FLOPS), in the query weights (fixed, each learned, learned as a projection) or in what is learned (pairs, and a
+ * sparse model's term weights besides), on NFCorpus' dev split.
  *
  *     npm run build && npx tsx runs/objectives.ts DATA WEIGHTS [-o FOLDER] [--only flops,projected] [--set key=value …]
  *
- * DATA is the unpacked folder of real data (collections/beir/scifact and nfcorpus), WEIGHTS has minilm-l6. FOLDER keeps
+ * DATA is the unpacked folder of real data (collections/beir/scifact and nfcorpus), WEIGHTS has minilm-l6 and splade-tiny. FOLDER keeps
  * what is made; the same call goes on where one was stopped. Settings: configs/objectives.yaml. A run is about four minutes
  * of steps and two of indexing on two quiet cores. Each regulariser has two λ, so that rows of like Doc_Len can be compared.
  */
@@ -19,6 +20,7 @@ import { lzero } from './lib/lzero.ts';
 
 const CONFIG = resolve(import.meta.dirname, '../configs/objectives.yaml');
 const METRIC = 'ndcg@10';
+const INFO_NCE = '{ loss: info-nce, temperature: 3, inBatchNegatives: true }'; // as in the configuration
 const DF_FLOPS = 'sparsity.regulariser=df-flops';
 const RUNS: Readonly<Record<string, readonly string[]>> = {
   flops: ['sparsity.lambda=0.003'],
@@ -27,6 +29,7 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
   'df-flops-strong': [DF_FLOPS, 'sparsity.lambda=0.1'],
   free: ['idf.learnable=true', 'idf.learningRate=1e-2', 'idf.weightDecay=0'],
   projected: ['idf.learnable=projected', 'idf.learningRate=1e-3', 'idf.weightDecay=0'],
+  terms: [`rank=[${INFO_NCE}, { loss: term-mse, weight: 0.01 }]`, `teachers={ models: ["siamese:SPLADE"] }`],
 };
 
 const { positionals, values } = parseArgs({
@@ -41,7 +44,7 @@ const [data, weights] = positionals;
 if (!data || !weights) throw new Error('usage: npx tsx runs/objectives.ts DATA WEIGHTS [-o FOLDER] [--only NAMES]');
 const names = values.only.split(',');
 for (const name of names) if (!RUNS[name]) throw new Error(`${name}: expected one of ${Object.keys(RUNS).join(', ')}`);
-const setting = await prepareLearning(data, weights, values.output);
+const setting = prepareLearning(data, weights, values.output);
 const { folder, start } = setting;
 const nfcorpus = setting.collection('nfcorpus');
 const collection = await openCollection(nfcorpus, { split: 'dev' });
@@ -59,7 +62,8 @@ function row(cells: readonly string[]): string {
 /** The model of a run, which is made unless it is there, and how long its steps took, by its own count. */
 function trained(name: string): { readonly model: string; readonly minutes: number } {
   const run = join(folder, 'objectives', name);
-  trainOn(setting, run, CONFIG, [...RUNS[name], ...values.set]);
+  const set = RUNS[name].map((one) => one.replace('SPLADE', join(weights, 'splade-tiny')));
+  trainOn(setting, run, CONFIG, [...set, ...values.set]);
   return { model: join(run, 'model'), minutes: minutesOf(run) };
 }
 

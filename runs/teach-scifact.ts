@@ -34,7 +34,7 @@ const VARIANTS = {
   taught: [`rank=[${KL}, { weight: 0.3, ${INFO_NCE.slice(2)}]`, `teachers=${TEACHER}`],
 };
 
-const setting = await prepareLearning(data, weights, values.output);
+const setting = prepareLearning(data, weights, values.output);
 const runs = Object.entries(VARIANTS).map(([name, set]) =>
   learn(name, setting, [`optim.steps=${values.steps}`, ...set, ...values.set]),
 );

@@ -1,7 +1,6 @@
 /** What runs on SciFact and NFCorpus begin with: MiniLM with a tied head, triples of both, and the settings that name them. */
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { writeTriples } from './hard-negatives.ts';
 import { lzero } from './lzero.ts';
 
 const CONFIG = resolve(import.meta.dirname, '../../configs/learn-scifact.yaml');
@@ -16,7 +15,7 @@ export type LearnSetting = {
 };
 
 /** Makes what is missing in `folder`. */
-export async function prepareLearning(data: string, weights: string, folder: string): Promise<LearnSetting> {
+export function prepareLearning(data: string, weights: string, folder: string): LearnSetting {
   const collection = (name: string): string => join(data, 'collections/beir', name);
   const start = join(folder, 'start');
   mkdirSync(folder, { recursive: true });
@@ -30,9 +29,8 @@ export async function prepareLearning(data: string, weights: string, folder: str
     ['nfcorpus', 3],
   ] as const) {
     const file = join(folder, `${name}.jsonl`);
-    if (existsSync(file)) continue;
-    const options = { split: 'train', numNegatives: 12, maxPositives };
-    console.log(`${name}: ${await writeTriples(collection(name), file, options)} pairs with 12 negatives`);
+    if (!existsSync(file))
+      lzero('mine', collection(name), '-o', file, '--negatives', '12', '--positives', String(maxPositives));
   }
   return { folder, start, collection };
 }

@@ -42,6 +42,7 @@ type MineOptions = Omit<MiningOptions, 'agreement' | 'margin' | 'relativeMargin'
   readonly margin?: number;
   readonly relativeMargin?: number;
   readonly agreement?: number;
+  readonly positives?: number;
   readonly ids?: boolean;
   readonly runDir?: string;
   readonly restart?: boolean;
@@ -83,6 +84,11 @@ export function mineCommand(context: CliContext): Command {
       share,
     )
     .option('--agreement <rank>', 'drop queries whose answer the teacher ranks below this place', positiveInteger)
+    .option(
+      '--positives <count>',
+      'answers a query that are written, the highest judged first (default: all)',
+      positiveInteger,
+    )
     .option('--ids', 'write ids of the collection in place of texts')
     .option('--seed <number>', 'decides what is drawn', wholeNumber, d.seed)
     .option('--run-dir <folder>', 'keep indexes here; a second call uses them again')
@@ -129,7 +135,7 @@ async function mineFor(context: CliContext, input: string, options: MineOptions)
   checkOptions(options);
   await checkSystem(options.system);
   const specs = options.teacher === undefined ? [] : [parseTeacher(options.teacher)];
-  const model = await loadModel();
+  const model = await loadModel('bow'); // for its tokenizer and query weights
   await withTeachers(context, specs, async ([teacher]) => {
     const began = context.clock();
     const pool = await DocumentPool.read(input, model.tokenizer, { signal: context.signal });
@@ -202,7 +208,9 @@ async function queriesFor(context: CliContext, source: QuerySource): Promise<rea
   const { split = DEFAULT_SPLIT } = options;
   const { queries, qrels } = await openCollection(input, { split, signal, logger });
   const judged = queries.flatMap(({ id, text }) => {
-    const answers = [...(qrels.get(id) ?? [])].filter(([document, grade]) => grade > 0 && pool.has(document));
+    const answers = [...(qrels.get(id) ?? [])]
+      .filter(([document, grade]) => grade > 0 && pool.has(document))
+      .sort((a, b) => b[1] - a[1]);
     return answers.length > 0 ? [{ id, text, positives: answers.map(([document]) => document) }] : [];
   });
   if (judged.length > 0) return judged;
@@ -308,12 +316,13 @@ function miningOptions(options: MineOptions): Partial<MiningOptions> {
 }
 
 /** A triple; a list where nobody knows an answer. */
-function lineOf(mined: MinedQuery, pool: DocumentPool, { ids }: MineOptions): string {
+function lineOf(mined: MinedQuery, pool: DocumentPool, { ids, positives: atMost }: MineOptions): string {
   const { id, text, positives, negatives } = mined;
   const texts = negatives.map((negative) => pool.textOf(negative));
   if (positives.length === 0) return JSON.stringify({ id, query: text, docs: texts });
-  if (ids) return JSON.stringify({ id, query: id, positive: positives, negatives });
-  return JSON.stringify({ id, query: text, positive: answersOf(mined, pool), negatives: texts });
+  if (ids) return JSON.stringify({ id, query: id, positive: positives.slice(0, atMost), negatives });
+  const answers = answersOf(mined, pool).slice(0, atMost);
+  return JSON.stringify({ id, query: text, positive: answers, negatives: texts });
 }
 
 /** Opens the system over the documents, and closes it. */
