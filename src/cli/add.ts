@@ -2,10 +2,10 @@
 import { Command } from 'commander';
 import { UsageError } from '../core/index.ts';
 import { type Index, openIndex } from '../engines/index.ts';
-import { loadModel, type Model } from '../model/index.ts';
+import type { Model } from '../model/index.ts';
 import type { CliContext } from './context.ts';
 import { reportIndexJob, runIndexJob, settleMerges } from './index-job.ts';
-import { addSourceOptions, EMBEDDED_MODEL, modelOf, UNNAMED_VECTORS, withIndex } from './index-options.ts';
+import { addSourceOptions, modelOf, UNNAMED_VECTORS, withIndex } from './index-options.ts';
 import { checkSource, openSource, type SourceOptions } from './index-source.ts';
 import { addModelOptions, checkpointOptions, type ModelOptions, modelFrom } from './model-options.ts';
 import { withExamples } from './program.ts';
@@ -52,7 +52,6 @@ async function add(context: CliContext, { folder, input, options }: Addition): P
 
 /** The model that the options name, or else the one that the index was made with. */
 async function modelFor(folder: string, options: AddCommandOptions): Promise<Model | undefined> {
-  if (options.model === EMBEDDED_MODEL) return await loadModel();
   if (options.model !== undefined) return await modelFrom(options);
   return await withIndex(folder, { mode: 'lean' }, async (index) => {
     if (options.vectors === undefined)

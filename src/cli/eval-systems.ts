@@ -7,7 +7,7 @@ import type { Collection } from '../data/index.ts';
 import { type CreateIndexOptions, createIndex, type Index, openIndex } from '../engines/index.ts';
 import { fusedSystem, indexSystem, openRunFile, rememberQueries, type System } from '../eval/index.ts';
 import { exists } from '../files/index.ts';
-import { loadModel, type Model, type Precision, readModelName, resolveModel } from '../model/index.ts';
+import { loadModel, type Model, type Precision, resolveModel } from '../model/index.ts';
 import { parseTeacher } from '../teach/index.ts';
 import { EVAL_STATES, warnIfUnfinished } from './build-note.ts';
 import { closeAll } from './close-all.ts';
@@ -39,9 +39,6 @@ export type SystemContext = {
 export const SYSTEM_HELP =
   'bm25, bow, default, a model folder or pulled name, siamese:MODEL, dense:MODEL, index:DIR, run:FILE, rrf:A+B, sum:A+B, sum:0.7*A+0.3*B';
 
-/** The embedded model; it is the bag of words. */
-const EMBEDDED_MODELS: readonly string[] = ['default', 'bow'];
-
 /** Refuses a name that stands for nothing, before hours are spent on the others. */
 export async function checkSystem(name: string): Promise<void> {
   const { kind, rest } = readName(name);
@@ -54,13 +51,13 @@ export async function checkSystem(name: string): Promise<void> {
   } else if (kind === 'siamese') await checkModel(name, rest);
   else if (kind === 'dense') await checkModel(name, parseTeacher(name).model);
   else if (kind !== 'built' && !(await exists(rest))) throw new UsageError(`${name}: ${rest} does not exist`);
-  else if (kind === 'built' && name !== 'bm25' && !EMBEDDED_MODELS.includes(name)) await checkModel(name, name);
+  else if (kind === 'built' && name !== 'bm25') await checkModel(name, name);
 }
 
-/** A model is a folder, or a name that was pulled. */
+/** A model is embedded, a name that was pulled, or a folder. */
 async function checkModel(system: string, model: string): Promise<void> {
-  if (readModelName(model)) await resolveModel(model);
-  else if (!(await exists(model)))
+  const { folder } = await resolveModel(model);
+  if (!(await exists(folder)))
     throw new UsageError(`there is no system and no model folder ${system}`, { hint: `systems are ${SYSTEM_HELP}` });
 }
 
@@ -137,7 +134,7 @@ function withQueries(name: string, queryModel: QueryModel): string {
 
 async function modelSystem(name: string, where: SystemContext): Promise<OpenSystem> {
   const { precision } = where;
-  const model = await loadModel(EMBEDDED_MODELS.includes(name) ? undefined : name, { precision });
+  const model = await loadModel(name, { precision });
   try {
     if ('queries' in model.settings && !where.queryModel)
       where.context.logger.warn(`${name} was made for encoded queries, here they are looked up: see siamese:${name}`);

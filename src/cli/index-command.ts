@@ -3,7 +3,6 @@ import { Command } from 'commander';
 import { UsageError } from '../core/index.ts';
 import { countLines, isPageFolder } from '../data/index.ts';
 import { type CreateIndexOptions, createIndex, type Index, openIndex } from '../engines/index.ts';
-import { loadModel, type Model } from '../model/index.ts';
 import { beginReplacement } from '../store/index.ts';
 import { type BuildIdentity, buildStates } from './build-note.ts';
 import type { CliContext } from './context.ts';
@@ -12,7 +11,6 @@ import { type Build, type BuildOptions, buildIdentity, isSameBuild, judgeFolder 
 import { type IndexJobSource, type IndexOutcome, mergeAll, reportIndexJob, runIndexJob } from './index-job.ts';
 import {
   addSourceOptions,
-  EMBEDDED_MODEL,
   notNegative,
   parseFields,
   refuseTogether,
@@ -56,17 +54,12 @@ export function indexCommand(context: CliContext): Command {
 async function index(context: CliContext, input: string | undefined, options: IndexCommandOptions): Promise<void> {
   checkOptions(options);
   await checkSource(input, options);
-  const model = options.bm25 ? undefined : await namedModel(options);
+  const model = options.bm25 ? undefined : await modelFrom(options);
   try {
     await build(context, { input, options, model });
   } finally {
     await model?.close();
   }
-}
-
-/** As `add` and `eval` name it. */
-async function namedModel(options: IndexCommandOptions): Promise<Model> {
-  return options.model === EMBEDDED_MODEL ? await loadModel() : await modelFrom(options);
 }
 
 function checkOptions(options: IndexCommandOptions): void {

@@ -78,14 +78,10 @@ export async function withIndex<T>(
 /** Vectors of which nobody said where they come from. */
 export const UNNAMED_VECTORS = { identity: 'vectors', name: 'vectors' };
 
-/** The name of the embedded model, as indexes keep it. */
-export const EMBEDDED_MODEL = 'default';
-
 /** The model that an index was made with, loaded from where it was then; undefined where it needs none. */
 export async function modelOf(index: Index, options: LoadOptions = {}): Promise<Model | undefined> {
   const { model } = index.settings;
   if (!model) return undefined;
-  if (model.name === EMBEDDED_MODEL) return await loadModel(undefined, options);
   if (model.identity === UNNAMED_VECTORS.identity)
     throw new IndexStateError(`${index.folder} holds vectors of a model that it does not know`, {
       hint: 'encode the documents with that model (lzero encode), and add them with --vectors',

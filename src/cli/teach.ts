@@ -224,7 +224,7 @@ async function writeRun(context: CliContext, { input, teachers, path, options }:
   const { signal, logger } = context;
   const { k = DEFAULT_K, split, force } = options;
   const collection = await openCollection(input, { split, signal, logger });
-  const { tokenizer } = await loadModel();
+  const { tokenizer } = await loadModel('bow');
   const pool = await DocumentPool.read(input, tokenizer, { signal });
   const teaching = { teachers, ensemble: ensembleOf(options, teachers.length === 1 ? 'none' : 'min-max') };
   const tag = teachers.map(({ name }) => name.replace(/\s+/g, '_')).join('+');

@@ -13,7 +13,7 @@ import {
 } from '../../test/lib/sparse-encoder-folder.ts';
 import { ConfigError, InterruptedError, OutputError } from '../core/index.ts';
 import { type ConvertOptions, convertModel } from './convert.ts';
-import { EMBEDDED_MODEL } from './embedded-model.ts';
+import { BAG_OF_WORDS } from './embedded-model.ts';
 import { importModel } from './import.ts';
 import type { Droppable } from './layouts/losses.ts';
 import { loadModel } from './model.ts';
@@ -152,7 +152,7 @@ describe('our own layout', () => {
     await expect(convert({ ...again, precision: 'fp32' })).rejects.toThrow('whose arithmetic is its own');
     const report = await convertModel({ ...again, output: join(scratch, 'onnx-again'), precision: 'int8' });
     expect(report.precision).toBe('int8');
-    const bow = { source: EMBEDDED_MODEL, idf: undefined, to: 'lzero' } as const;
+    const bow = { source: BAG_OF_WORDS, idf: undefined, to: 'lzero' } as const;
     await expect(convert({ ...bow, precision: 'int8' })).rejects.toThrow('has no network');
   });
 });
@@ -203,7 +203,7 @@ describe('what a layout cannot carry', () => {
   });
 
   it('a model without a network is no model for others', async () => {
-    await expect(convert({ to: 'onnx', source: EMBEDDED_MODEL, idf: undefined })).rejects.toThrow('has no network');
+    await expect(convert({ to: 'onnx', source: BAG_OF_WORDS, idf: undefined })).rejects.toThrow('has no network');
   });
 
   it('an ONNX file cannot be turned into a checkpoint', async () => {

@@ -1,5 +1,22 @@
-/** Where the model is that ships with the package. */
+/** The models that ship with the package: their names, and where they are. */
 import { fileURLToPath } from 'node:url';
 
-/** The model that ships with the package: no network, every token weighs 1. */
-export const EMBEDDED_MODEL = fileURLToPath(new URL('../../models/bow/', import.meta.url));
+const folderOf = (name: string): string => fileURLToPath(new URL(`../../models/${name}/`, import.meta.url));
+
+/** What is used where nobody names a model. */
+export const DEFAULT_MODEL = 'default';
+
+/** Folders by name. A folder of the user's that has such a name is meant by ./default or ./bow. */
+const EMBEDDED: ReadonlyMap<string, string> = new Map([
+  [DEFAULT_MODEL, folderOf('bow')],
+  /** No network: every token weighs 1. Its query weights serve models that have none of their own. */
+  ['bow', folderOf('bow')],
+]);
+
+/** The folder of the bag of words. */
+export const BAG_OF_WORDS = folderOf('bow');
+
+/** The folder of an embedded model; undefined for all other names. */
+export function embeddedFolder(name: string): string | undefined {
+  return EMBEDDED.get(name);
+}

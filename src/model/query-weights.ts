@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { CheckpointError, ConfigError, IdfError, printable, quoted } from '../core/index.ts';
 import type { IdfTable, Tokenizer } from '../text/index.ts';
 import { noIdf, parseIdf } from '../text/index.ts';
-import { EMBEDDED_MODEL } from './embedded-model.ts';
+import { BAG_OF_WORDS } from './embedded-model.ts';
 import { readTextFile } from './layouts/module-files.ts';
 import type { QueryWeights, SourceModel } from './layouts/source-model.ts';
 import { IDF_FILE, isSiamese } from './settings.ts';
@@ -48,7 +48,7 @@ function weightOne({ vocabulary }: Tokenizer): FoundWeights {
  */
 async function readDefault({ folder, settings, tokenizer }: Owner): Promise<FoundWeights> {
   try {
-    return { idf: await readIdf(join(EMBEDDED_MODEL, IDF_FILE), tokenizer), queryWeights: { kind: 'default' } };
+    return { idf: await readIdf(join(BAG_OF_WORDS, IDF_FILE), tokenizer), queryWeights: { kind: 'default' } };
   } catch (cause) {
     if (!(cause instanceof IdfError)) throw cause;
     if (isSiamese(settings)) return weightOne(tokenizer);

@@ -4,7 +4,7 @@ import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../core/index.ts';
 import { ACTIVATIONS } from './activation.ts';
-import { EMBEDDED_MODEL } from './embedded-model.ts';
+import { BAG_OF_WORDS } from './embedded-model.ts';
 import { type BertSettings, formatSettings, type OnnxSettings, parseSettings } from './settings.ts';
 
 const settings: BertSettings = {
@@ -52,7 +52,7 @@ describe('lzero.json of an ONNX model', () => {
 
 describe('lzero.json', () => {
   it('of the embedded model is read', () => {
-    expect(parseSettings(readFileSync(join(EMBEDDED_MODEL, 'lzero.json'), 'utf8'), 'lzero.json').kind).toBe('bow');
+    expect(parseSettings(readFileSync(join(BAG_OF_WORDS, 'lzero.json'), 'utf8'), 'lzero.json').kind).toBe('bow');
   });
 
   test.prop([fc.constantFrom(...ACTIVATIONS), fc.integer({ min: 3, max: 8192 }), fc.string({ minLength: 1 })])(

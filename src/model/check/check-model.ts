@@ -2,7 +2,7 @@
  * The conformance kit: everything about a model folder that can make its scores differ from one reader to the next, found,
  * measured on texts, and with a way to mend it. A broken file is a finding like any other; the rest is checked all the same.
  */
-import { EMBEDDED_MODEL } from '../embedded-model.ts';
+import { DEFAULT_MODEL } from '../embedded-model.ts';
 import { type ResolvedModel, resolveModel } from '../hub/resolve-model.ts';
 import { readSourceModel, refuseContradictions, requireFolder } from '../layouts/find-layout.ts';
 import type { CheckpointOptions } from '../layouts/source-model.ts';
@@ -63,7 +63,7 @@ export const NUM_CHECKS = CHECKS.length;
 
 /** Checks a model folder of any layout, or a model that was pulled, by its name; without one the embedded model. */
 export async function checkModel(
-  folderOrName: string = EMBEDDED_MODEL,
+  folderOrName: string = DEFAULT_MODEL,
   options: CheckOptions = {},
 ): Promise<CheckReport> {
   const { vectors, onProgress = () => {} } = options;
@@ -85,7 +85,7 @@ export async function checkModel(
 
 /** Makes test vectors of a model: of the kit's own texts and those given. */
 export async function testVectorsOf(
-  folderOrName: string = EMBEDDED_MODEL,
+  folderOrName: string = DEFAULT_MODEL,
   { texts = NO_TEXTS, checkpoint, signal }: Pick<CheckOptions, 'texts' | 'checkpoint' | 'signal'> = {},
 ): Promise<TestVectors> {
   const { folder, name } = await findModel(folderOrName);

@@ -3,19 +3,20 @@ import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { CheckpointError } from '../../core/index.ts';
 import { cacheFolder } from '../../download/index.ts';
+import { embeddedFolder } from '../embedded-model.ts';
 import { damageOf, findPulled, notPulled } from './model-cache.ts';
 import { formatModelName, readModelName } from './model-name.ts';
 
 /** Where a model is, and what to call it. */
 export type ResolvedModel = {
   readonly folder: string;
-  /** OWNER/NAME@COMMIT for a pulled model, which means the same on every machine; else undefined. */
+  /** What means the same on every machine: an embedded model's name, OWNER/NAME@COMMIT of a pulled one; else undefined. */
   readonly name: string | undefined;
 };
 
 /**
- * Finds the folder of a model: a folder that exists is meant as such, OWNER/NAME[@REVISION] is looked up in the cache,
- * and whatever is neither is taken for a folder, for its reader to complain about.
+ * Finds the folder of a model: `default` and `bow` are embedded, a folder that exists is meant as such, OWNER/NAME[@REVISION]
+ * is looked up in the cache, and whatever is neither is taken for a folder, for its reader to complain about.
  *
  * @param cache where pulled models are; that of the environment where left out
  */
@@ -23,6 +24,8 @@ export async function resolveModel(
   folderOrName: string,
   cache: string = cacheFolder(process.env, homedir()),
 ): Promise<ResolvedModel> {
+  const embedded = embeddedFolder(folderOrName);
+  if (embedded !== undefined) return { folder: embedded, name: folderOrName };
   const name = readModelName(folderOrName);
   const isThere = await stat(folderOrName).then(
     () => true,

@@ -10,7 +10,7 @@ import {
   writeSiameseFolder,
 } from '../../../test/lib/sparse-encoder-folder.ts';
 import { CheckpointError, ConfigError, IdfError } from '../../core/index.ts';
-import { EMBEDDED_MODEL } from '../embedded-model.ts';
+import { BAG_OF_WORDS } from '../embedded-model.ts';
 import { readModelFolder } from '../model-folder.ts';
 import { readSourceModel } from './find-layout.ts';
 
@@ -32,7 +32,7 @@ describe('the layout of a folder', () => {
     writeSiameseFolder(folder, '6');
     rmSync(join(folder, 'idf.json'));
     expect(await layout()).toBe('sentence-transformers');
-    cpSync(join(EMBEDDED_MODEL, 'lzero.json'), join(folder, 'lzero.json'));
+    cpSync(join(BAG_OF_WORDS, 'lzero.json'), join(folder, 'lzero.json'));
     expect(await layout()).toBe('lzero');
   });
 
