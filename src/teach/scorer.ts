@@ -43,6 +43,10 @@ export type Scorer = {
   readonly vectorsOf: ((documents: readonly string[], options?: ScoreOptions) => Promise<SparseVector[]>) | undefined;
   /** Encodes documents into memory; what scores a query against all of them comes back, in their order. */
   overAll(documents: readonly string[], options?: ScoreOptions): Promise<ScoreAll>;
+  /** Encodes documents into memory; how alike two of them are comes back, by their places. */
+  likeness(documents: readonly string[], options?: ScoreOptions): Promise<(i: number, j: number) => number>;
+  /** Encodes queries into memory, for whoever asks for their scores later. */
+  learnQueries(queries: readonly string[], options?: ScoreOptions): Promise<void>;
   /** Ends the engine and closes the memory. */
   close(): Promise<void>;
 };
@@ -75,6 +79,8 @@ function scorerOf(scorer: Omit<Scorer, keyof Sparse>, sparse: Sparse): Scorer {
     ...sparse,
     scoreLists: (lists, options) => scorer.scoreLists(lists, options),
     overAll: (documents, options) => scorer.overAll(documents, options),
+    likeness: (documents, options) => scorer.likeness(documents, options),
+    learnQueries: (queries, options) => scorer.learnQueries(queries, options),
     close: () => scorer.close(),
   };
 }
@@ -134,6 +140,15 @@ class TeacherScorer<V> implements Omit<Scorer, keyof Sparse> {
       const q = vectorOf(await this.#vectors('query', [query], own), query);
       return vectors.map((vector) => this.#teacher.score(q, vector));
     };
+  }
+
+  async likeness(documents: readonly string[], options: ScoreOptions = {}): Promise<(i: number, j: number) => number> {
+    const vectors = await this.documentVectors(documents, options);
+    return (i, j) => this.#teacher.score(vectors[i], vectors[j]);
+  }
+
+  async learnQueries(queries: readonly string[], options: ScoreOptions = {}): Promise<void> {
+    await this.#vectors('query', queries, options);
   }
 
   async documentVectors(documents: readonly string[], options: ScoreOptions = {}): Promise<V[]> {

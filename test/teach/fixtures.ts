@@ -23,6 +23,8 @@ export function numberScorer(): Scorer & { readonly asked: string[] } {
         return docs.map(scoreOf);
       }),
     overAll: async (documents) => async () => documents.map(scoreOf),
+    likeness: async (documents) => (i, j) => -Math.abs(scoreOf(documents[i]) - scoreOf(documents[j])),
+    learnQueries: async () => {},
     close: async () => {},
   };
 }
