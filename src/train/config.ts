@@ -106,6 +106,11 @@ const teachersSchema = z.strictObject({
     .default(PAPER_ENSEMBLE.normalise)
     .describe('min-max: each from 0 to 1 for each query, then the mean'),
   scale: rate.default(PAPER_ENSEMBLE.scale).describe('factor of the scores'),
+  memory: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('folder in which they keep what they have encoded, for runs that share it; the run’s own if not given'),
 });
 
 /** The teachers of a configuration, by whatever words it names them. */

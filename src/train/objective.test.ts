@@ -60,6 +60,36 @@ describe('the objective', () => {
     });
   });
 
+  it('compares more queries over the whole batch, and scores own words that nobody learns: slopes within 1e-3', () => {
+    const moreQueries = [{ terms: Uint32Array.of(0, 4), weights: Float32Array.of(1, 2) }];
+    const batch = {
+      ...BATCH,
+      moreQueries,
+      lexical: [0, 1, 2, 3].map((b) => ({ terms: Uint32Array.of(b, 4), weights: Float32Array.of(0.5, 0.1 * b) })),
+      batchTeacher: matrix(
+        3,
+        4,
+        Float32Array.from({ length: 12 }, (_, i) => (i * 7) % 5),
+      ),
+    };
+    const [kl] = settings().rank;
+    const rank = [
+      { ...kl, inBatchNegatives: true, weight: 2 },
+      kl,
+      { ...kl, loss: 'info-nce' as const, inBatchNegatives: true },
+    ];
+    const what = { ...settings(), rank };
+    const { dZ, dQueryWeights } = objective(z, { ...batch, learnsQueries: true }, what);
+    const loss = () => objective(z, batch, what).loss;
+    expect(relativeError(dZ.data, centralDifferences(loss, z.data))).toBeLessThan(1e-3);
+    [...queries, ...moreQueries].forEach(({ weights }, n) => {
+      expect(relativeError(dQueryWeights?.[n] ?? [], centralDifferences(loss, weights))).toBeLessThan(1e-3);
+    });
+    const without = objective(z, { ...batch, lexical: undefined }, what);
+    expect(without.loss).not.toBe(loss());
+    expect(without.docLen).toBe(objective(z, batch, what).docLen);
+  });
+
   it('is the sum of its parts, which it gives by name before their factors; λ is 0.3·(5/10)² at step 4', () => {
     const rank = [
       { loss: 'kl', weight: 2 },

@@ -38,9 +38,13 @@ export type Objective = {
 /** What a batch asks of the network. */
 export type ObjectiveBatch = BatchShape & {
   readonly queries: readonly QueryTerms[];
+  /** M other queries, which only kl over the whole batch looks at. */
+  readonly moreQueries?: readonly QueryTerms[] | undefined;
+  /** The lexical part of each document: scores have it, and nobody learns it. */
+  readonly lexical?: readonly SparseVector[] | undefined;
   /** Teacher scores, [Q, G] */
   readonly teacher?: Matrix | undefined;
-  /** The same of every document for every query, [Q, B] */
+  /** The same of every document for every query, others included: [Q + M, B] */
   readonly batchTeacher?: Matrix | undefined;
   /** A sparse teacher's vectors of the documents. */
   readonly teacherVectors?: readonly SparseVector[] | undefined;
@@ -74,7 +78,7 @@ export type ObjectiveResult = {
   readonly docLens: Uint32Array;
   /** ∂L/∂z, [B, V] */
   readonly dZ: Matrix;
-  /** ∂L/∂q beside each query's weights, where they are learned. */
+  /** ∂L/∂q beside each query's weights, the M others behind the Q, where they are learned. */
   readonly dQueryWeights: readonly Float32Array[] | undefined;
 };
 
@@ -87,13 +91,14 @@ export function objective(
   const w = { ...z, data: activateAll(z.data, activation) }; //       w, [B, V]
   const dW = matrix(z.rows, z.cols); //                               ∂L/∂w, [B, V]
   const dQueryWeights = batch.learnsQueries
-    ? batch.queries.map(({ terms }) => new Float32Array(terms.length))
+    ? allQueries(batch).map(({ terms }) => new Float32Array(terms.length))
     : undefined;
+  const scored = withLexical(w, batch.lexical); //                    w with the lexical part, [B, V]
   const losses = rank.map((term) => {
     const loss =
       term.loss === 'term-mse'
         ? addTermLoss(term.weight, { w, dW }, batch)
-        : addRankLoss({ ...term, loss: term.loss }, { w, dW, dQueryWeights }, batch);
+        : addRankLoss({ ...term, loss: term.loss }, { w: scored, dW, dQueryWeights }, batch);
     return { loss, part: term.weight * loss };
   });
   const dZ = matrix(z.rows, z.cols); //                               ∂L/∂z, [B, V]
@@ -109,6 +114,22 @@ export function objective(
     dZ,
     dQueryWeights,
   };
+}
+
+function allQueries({ queries, moreQueries = [] }: ObjectiveBatch): readonly QueryTerms[] {
+  return [...queries, ...moreQueries];
+}
+
+/** w + the lexical part, [B, V]. Its slope by w is 1: what comes back through scores is ∂L/∂w as it is. */
+function withLexical(w: Matrix, lexical: readonly SparseVector[] | undefined): Matrix {
+  if (lexical === undefined) return w;
+  const data = w.data.slice();
+  lexical.forEach(({ terms, weights }, b) => {
+    terms.forEach((term, i) => {
+      data[b * w.cols + term] += weights[i];
+    });
+  });
+  return { ...w, data };
 }
 
 /** What a term is logged as: its loss, and a number where an earlier one has the same. */
@@ -136,14 +157,23 @@ type ScoreTerm = RankTerm & { readonly loss: Exclude<RankTerm['loss'], 'term-mse
 
 /** Adds α·∂ℓ/∂w of a loss that looks at scores, by way of the scores; gives ℓ. */
 function addRankLoss(term: ScoreTerm, { w, dW, dQueryWeights }: Gradients, batch: ObjectiveBatch): number {
-  const { loss, dScores } = rankLoss(term, w, batch);
+  const queries = comparesAll(term) ? allQueries(batch) : batch.queries;
+  const { loss, dScores } = rankLoss(term, { queries, w }, batch);
   for (let i = 0; i < dScores.data.length; i++) dScores.data[i] *= term.weight;
-  addScoreGradients({ queries: batch.queries, w, dScores }, { dW, dQueryWeights });
+  addScoreGradients({ queries, w, dScores }, { dW, dQueryWeights: dQueryWeights?.slice(0, queries.length) });
   return loss;
 }
 
-function rankLoss(term: ScoreTerm, w: Matrix, batch: ObjectiveBatch): Ranking {
-  const { queries, teacher, batchTeacher, otherAnswers } = batch;
+/** Whether a loss looks at queries of which only a teacher knows what they ask for. */
+function comparesAll({ loss, inBatchNegatives }: ScoreTerm): boolean {
+  return loss === 'kl' && inBatchNegatives;
+}
+
+/** What is compared. */
+type Compared = { readonly queries: readonly QueryTerms[]; readonly w: Matrix };
+
+function rankLoss(term: ScoreTerm, { queries, w }: Compared, batch: ObjectiveBatch): Ranking {
+  const { teacher, batchTeacher, otherAnswers } = batch;
   const { loss, temperature, teacherTemperature = temperature, inBatchNegatives, otherPositives } = term;
   const s = scores(queries, w, inBatchNegatives ? 'batch' : 'own'); // [Q, G] or [Q, B]
   switch (loss) {

@@ -22,6 +22,11 @@ const query = fc.uniqueArray(fc.nat(V - 1), { minLength: 1, maxLength: 5 }).chai
 );
 const batch = fc.record({
   queries: fc.array(query, { minLength: Q, maxLength: Q }),
+  moreQueries: fc.array(query, { minLength: 1, maxLength: 1 }),
+  lexical: fc.oneof(fc.constant(undefined), fc.array(query, { minLength: Q * G, maxLength: Q * G })),
+  batchTeacher: fc
+    .float32Array({ minLength: (Q + 1) * Q * G, maxLength: (Q + 1) * Q * G, min: 0, max: 10, noNaN: true })
+    .map((scores) => matrix(Q + 1, Q * G, scores)),
   teacher: fc
     .float32Array({ minLength: Q * G, maxLength: Q * G, min: 0, max: 10, noNaN: true })
     .map((scores) => matrix(Q, G, scores)),
@@ -30,7 +35,7 @@ const batch = fc.record({
 const kind = fc
   .record({
     activation: fc.constantFrom(...ACTIVATIONS),
-    loss: fc.constantFrom('kl', 'margin-mse', 'info-nce'),
+    loss: fc.constantFrom('kl', 'kl-in-batch', 'margin-mse', 'info-nce'),
     regulariser: fc.oneof(
       fc.constant({ regulariser: 'l1' }),
       fc.record({
@@ -43,10 +48,12 @@ const kind = fc
   })
   .map(({ activation, loss, decoupled, regulariser }): Objective => {
     const flopsOn = decoupled ? (activation === 'relu' ? 'l0' : 'relu') : 'same';
+    const isInBatch = loss === 'kl-in-batch';
     const config = trainConfigSchema.parse({
       model: { base: 'none', activation },
       data: { train: 'none', format: 'scored' },
-      rank: { loss, inBatchNegatives: loss === 'info-nce' },
+      rank: { loss: isInBatch ? 'kl' : loss, inBatchNegatives: isInBatch || loss === 'info-nce' },
+      ...(isInBatch && { teachers: { models: ['none'] } }),
       sparsity: { lambda: 0.3, ramp: 10, flopsOn, ...regulariser },
     });
     return { activation: config.model.activation, rank: [config.rank].flat(), sparsity: config.sparsity };
@@ -54,7 +61,7 @@ const kind = fc
 
 function bothOf(
   z: Float32Array<ArrayBuffer>,
-  parts: Pick<ObjectiveBatch, 'queries' | 'teacher' | 'documentShares'>,
+  parts: Omit<ObjectiveBatch, 'numQueries' | 'docsPerQuery' | 'step' | 'learnsQueries'>,
   what: Objective,
 ) {
   const whole: ObjectiveBatch = { ...parts, numQueries: Q, docsPerQuery: G, step: 4, learnsQueries: true };

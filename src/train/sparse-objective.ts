@@ -1,7 +1,7 @@
 /**
  * The objective (objective.ts) of a batch in which most terms are active in no document: those weigh nothing, score nothing
- * and have no slope, so their columns can be left out, but for those that a teacher's vectors want to be active. Of some
- * thirty thousand a few thousand stay, and the losses, which
+ * and have no slope, so their columns can be left out, but for those that a teacher's vectors want to be active, or that
+ * documents have by their lexical part. Of some thirty thousand a few thousand stay, and the losses, which
  * are written for whole matrices, run over those. The results are the same to the bit.
  */
 import type { SparseVector } from '../core/index.ts';
@@ -12,27 +12,35 @@ import { objective } from './objective.ts';
 
 /** What `objective` gives, over the columns of z that have an active term. */
 export function sparseObjective(z: Matrix, batch: ObjectiveBatch, what: Objective): ObjectiveResult {
-  const terms = activeColumns(z, batch.teacherVectors ?? []); // [U]
+  const { teacherVectors = [], lexical = [] } = batch;
+  const terms = activeColumns(z, [...teacherVectors, ...lexical]); // [U]
   const columnOf = new Map(Array.from(terms, (term, column) => [term, column]));
-  const places = batch.queries.map((query) => placesIn(query, columnOf));
-  const queries = batch.queries.map((query, n) => chosen(query, places[n], columnOf));
-  const teacherVectors = batch.teacherVectors?.map((vector) => ({
-    ...vector,
-    terms: vector.terms.map((term) => columnOf.get(term) ?? 0),
-  }));
+  const all = [...batch.queries, ...(batch.moreQueries ?? [])];
+  const places = all.map((query) => placesIn(query, columnOf));
+  const chosenQueries = all.map((query, n) => chosen(query, places[n], columnOf));
+  const inColumns = (vectors: readonly SparseVector[] | undefined) =>
+    vectors?.map((vector) => ({ ...vector, terms: vector.terms.map((term) => columnOf.get(term) ?? 0) }));
   const documentShares = batch.documentShares && Float32Array.from(terms, (term) => batch.documentShares?.[term] ?? 0);
-  const result = objective(columnsOf(z, terms), { ...batch, queries, teacherVectors, documentShares }, what);
+  const part = {
+    ...batch,
+    queries: chosenQueries.slice(0, batch.queries.length),
+    moreQueries: chosenQueries.slice(batch.queries.length),
+    teacherVectors: inColumns(batch.teacherVectors),
+    lexical: inColumns(batch.lexical),
+    documentShares,
+  };
+  const result = objective(columnsOf(z, terms), part, what);
   return {
     ...result,
     dZ: withColumns(result.dZ, terms, z.cols),
-    dQueryWeights: result.dQueryWeights?.map((dQ, n) => scattered(dQ, places[n], batch.queries[n].terms.length)),
+    dQueryWeights: result.dQueryWeights?.map((dQ, n) => scattered(dQ, places[n], all[n].terms.length)),
   };
 }
 
-/** Columns that have a value above 0, or one that is no number, or a teacher's weight; column 0 for want of others. */
-function activeColumns(z: Matrix, teacherVectors: readonly SparseVector[]): Uint32Array {
+/** Columns that have a value above 0, or one that is no number, or a weight besides; column 0 for want of others. */
+function activeColumns(z: Matrix, besides: readonly SparseVector[]): Uint32Array {
   const isActive = new Uint8Array(z.cols);
-  for (const { terms } of teacherVectors) for (const term of terms) isActive[term] = 1;
+  for (const { terms } of besides) for (const term of terms) isActive[term] = 1;
   for (let b = 0; b < z.rows; b++) {
     const row = z.data.subarray(b * z.cols, (b + 1) * z.cols);
     for (let j = 0; j < row.length; j++) if (!(row[j] <= 0)) isActive[j] = 1;

@@ -3,12 +3,12 @@
  * or stop is the loop's. Runs in the calling thread, which a step keeps busy.
  */
 import { availableParallelism } from 'node:os';
-import type { Logger } from '../core/index.ts';
+import type { Logger, SparseVector } from '../core/index.ts';
 import { derivedSeed } from '../core/index.ts';
 import type { Matrix, QueryTerms } from '../losses/index.ts';
-import type { Checkpoint } from '../model/index.ts';
-import { WORD_EMBEDDINGS } from '../model/index.ts';
-import type { Tokenizer } from '../text/index.ts';
+import type { Checkpoint, LexicalRule } from '../model/index.ts';
+import { lexicalPart, WORD_EMBEDDINGS } from '../model/index.ts';
+import type { ModelInput, Tokenizer } from '../text/index.ts';
 import { otherAnswers, type TrainingBatch } from './batches/training-batch.ts';
 import type { TrainConfig } from './config.ts';
 import { DocumentShares } from './document-shares.ts';
@@ -43,6 +43,8 @@ export type TrainerStart = {
   readonly tokenizer: Tokenizer;
   /** Weights of query terms; where they are learned, those to begin with. */
   readonly idf: Float32Array;
+  /** What the words of documents weigh by themselves: scores are those of the finished model, which has it too. */
+  readonly lexical?: LexicalRule | undefined;
   /** The file in which the outputs of frozen layers are kept; without it they are computed at every step. */
   readonly frozenCache?: string | undefined;
   readonly logger?: Logger | undefined;
@@ -53,6 +55,9 @@ export type TrainerStart = {
 /** What a step does. */
 export type StepPart = NetworkPart | 'tokens' | 'objective' | 'optimiser';
 
+/** A batch, and the lexical parts of its documents. */
+type LexicalBatch = TrainingBatch & { readonly lexical: readonly SparseVector[] | undefined };
+
 /** Keeps the seeds of dropout apart from those of batches, which count sources and passes from 0. */
 const DROPOUT = 0x64726f70;
 
@@ -62,6 +67,8 @@ export class Trainer {
   readonly #tokenizer: Tokenizer;
   readonly #network: TrainableNetwork;
   readonly #onPart: (part: StepPart) => void;
+  /** The lexical part of a document, where the model has one. */
+  readonly #lexicalPart: ((textIds: Uint32Array) => SparseVector) | undefined;
   /** Only for DF-FLOPS. */
   readonly #documentShares: DocumentShares | undefined;
   /** Weights of query terms as they are now. */
@@ -91,11 +98,13 @@ export class Trainer {
   }
 
   private constructor(config: TrainConfig, network: TrainableNetwork, start: TrainerStart) {
-    const { tokenizer, logger, onPart = () => {} } = start;
+    const { tokenizer, logger, lexical, idf, onPart = () => {} } = start;
     this.#config = config;
     this.#tokenizer = tokenizer;
     this.#network = network;
     this.#onPart = onPart;
+    const terms = { idf, droppedTerms: tokenizer.vocabulary.specialIds };
+    this.#lexicalPart = lexical && ((textIds) => lexicalPart(textIds, lexical, terms));
     const { regulariser, dfMomentum } = config.sparsity;
     const numTerms = network.parameters.get(IDF_PARAMETER).weights.length;
     this.#documentShares = regulariser === 'df-flops' ? new DocumentShares(numTerms, dfMomentum) : undefined;
@@ -115,12 +124,15 @@ export class Trainer {
   /** Takes one step. `step` counts those done before. */
   async step(batch: TrainingBatch, step: number): Promise<StepReport> {
     this.#onPart('tokens');
-    const documents = batch.documents.map((text) => this.#tokenise(text));
+    const inputs = batch.documents.map((text) => this.#tokenise(text));
+    const documents = inputs.map(({ ids }) => ids);
+    const part = this.#lexicalPart;
+    const lexical = part && inputs.map(({ textIds }) => part(textIds));
     const pass = await this.#network.forward(documents, this.#dropoutSeed(step));
     this.#onPart('objective');
     this.#dropSpecialTerms(pass.z);
     this.#documentShares?.add(pass.z, step);
-    const { dZ, dQueryWeights, ...result } = this.#objective(pass.z, batch, step);
+    const { dZ, dQueryWeights, ...result } = this.#objective(pass.z, { ...batch, lexical }, step);
     await this.#network.backward(pass, dZ);
     if (dQueryWeights) this.#addQueryGradients(batch, dQueryWeights);
     this.#onPart('optimiser');
@@ -133,7 +145,7 @@ export class Trainer {
 
   /** Pooled logits of a batch as step 0 would see them, special terms at 0: to look at before training begins. */
   async logits(batch: TrainingBatch): Promise<Matrix> {
-    const documents = batch.documents.map((text) => this.#tokenise(text));
+    const documents = batch.documents.map((text) => this.#tokenise(text).ids);
     const { z } = await this.#network.forward(documents, this.#dropoutSeed(0), { everyLogit: true });
     this.#dropSpecialTerms(z);
     return z;
@@ -144,8 +156,8 @@ export class Trainer {
     return this.#network.close();
   }
 
-  #tokenise(text: string): Int32Array {
-    return this.#tokenizer.encodeForModel(text, this.#config.model.maxLength).ids;
+  #tokenise(text: string): ModelInput {
+    return this.#tokenizer.encodeForModel(text, this.#config.model.maxLength);
   }
 
   /** A number that the run's seed and the step decide. */
@@ -163,16 +175,18 @@ export class Trainer {
     }
   }
 
-  #objective(z: Matrix, batch: TrainingBatch, step: number): ObjectiveResult {
+  #objective(z: Matrix, batch: LexicalBatch, step: number): ObjectiveResult {
     const { model, rank, sparsity, idf, data } = this.#config;
     const { docsPerQuery } = data;
     const asked = {
       numQueries: batch.queries.length,
       docsPerQuery,
       queries: batch.queries.map((text) => this.#queryTerms(text)),
+      moreQueries: batch.moreQueries?.map((text) => this.#queryTerms(text)),
       teacher: batch.teacher,
       batchTeacher: batch.batchTeacher,
       teacherVectors: batch.teacherVectors,
+      lexical: batch.lexical,
       otherAnswers: otherAnswers(batch, docsPerQuery),
       step,
       documentShares: this.#documentShares?.values,
@@ -210,8 +224,8 @@ export class Trainer {
     return { terms, weights: this.queryTable.weightsOf(terms) };
   }
 
-  #addQueryGradients({ queries }: TrainingBatch, dQueryWeights: readonly Float32Array[]): void {
-    queries.forEach((text, n) => {
+  #addQueryGradients({ queries, moreQueries = [] }: TrainingBatch, dQueryWeights: readonly Float32Array[]): void {
+    [...queries, ...moreQueries].forEach((text, n) => {
       this.queryTable.addGradients(this.#queryTerms(text).terms, dQueryWeights[n]);
     });
   }

@@ -1,18 +1,23 @@
 /** What a line of training data says. Knows neither files nor formats. */
 
-/** Documents of a query, best first. */
-export type RankedList = {
-  readonly kind: 'ranked';
+/** What every line has. */
+type Asked = {
   readonly query: string;
+  /** Other queries about the same documents, of which nobody says which they ask for: a teacher knows. */
+  readonly moreQueries?: readonly string[] | undefined;
+};
+
+/** Documents of a query, best first. */
+export type RankedList = Asked & {
+  readonly kind: 'ranked';
   readonly docs: readonly string[];
   /** A teacher's, one for each document. */
   readonly scores?: readonly number[] | undefined;
 };
 
 /** Documents that answer a query, and documents that do not. */
-export type LabelledDocuments = {
+export type LabelledDocuments = Asked & {
   readonly kind: 'labelled';
-  readonly query: string;
   readonly positives: readonly string[];
   readonly negatives: readonly string[];
 };

@@ -45,6 +45,19 @@ describe('a scored line', () => {
     expect(read(parseScored, { query: 1, docs: [1, 0] }, IDS)).toBe('no such document');
   });
 
+  it('may have more queries, as lines of the other formats in JSON', () => {
+    const more = { moreQueries: ['r', 's'] };
+    expect(read(parseScored, { query: 'q', docs: ['a', 'b'], ...more })).toMatchObject(more);
+    expect(read(parseScored, { query: 'q', docs: ['a', 'b'], scores: [2, 1], ...more })).toMatchObject(more);
+    expect(read(parseJsonTriple, { query: 'q', positive: 'a', negative: 'b', ...more })).toMatchObject(more);
+    expect(read(parseJsonPair, { query: 'q', positive: 'a', ...more })).toMatchObject(more);
+    expect(read(parseScored, { query: 9, docs: [1, 2], moreQueries: [3] }, IDS)).toMatchObject({ moreQueries: ['Q3'] });
+    expect(read(parseScored, { query: 'q', docs: ['a'], moreQueries: 'r' })).toBe(
+      '"moreQueries" is a string, expected a list',
+    );
+    expect(read(parseScored, { query: 'q', docs: ['a'], moreQueries: [' '] })).toBe('a query is empty');
+  });
+
   it('without scores keeps its order', () => {
     expect(read(parseScored, { query: 'q', docs: ['a', 'b'] })).toEqual({
       kind: 'ranked',

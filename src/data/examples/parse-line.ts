@@ -4,6 +4,7 @@
  *     scored     {"query", "docs": […], "scores": […]}
  *     triples    query ⇥ positive ⇥ negative …               or {"query", "positive", "negative"}
  *     pairs      query ⇥ positive                            or {"query", "positive"}, or {"query", "title"?, "text"}
+ *                Each in JSON may have "moreQueries": […], other queries about the same documents.
  *     judged     query-id ⇥ document-id ⇥ relevance          judgements of a collection: those above 0 are pairs
  *
  * Public data sets and where their layouts were looked up:
@@ -41,12 +42,21 @@ function rankedOf(record: JsonObject, texts: Texts): Example | BadLine {
   if (query instanceof BadLine) return query;
   const docs = listOf(record.docs, 'docs', (value) => texts.document(value));
   if (docs instanceof BadLine) return docs;
-  if (record.scores === undefined || record.scores === null) return { kind: 'ranked', query, docs };
+  const more = moreQueriesOf(record, texts);
+  if (more instanceof BadLine) return more;
+  if (record.scores === undefined || record.scores === null) return { kind: 'ranked', query, ...more, docs };
   const scores = listOf(record.scores, 'scores', scoreOf);
   if (scores instanceof BadLine) return scores;
   if (scores.length !== docs.length)
     return new BadLine('wrong-type', `${docs.length} documents, but ${scores.length} scores`);
-  return { kind: 'ranked', query, ...ranked(docs, scores) };
+  return { kind: 'ranked', query, ...more, ...ranked(docs, scores) };
+}
+
+/** The other queries of a line, where it has any. */
+function moreQueriesOf({ moreQueries }: JsonObject, texts: Texts): { moreQueries?: string[] } | BadLine {
+  if (moreQueries === undefined || moreQueries === null) return {};
+  const read = listOf(moreQueries, 'moreQueries', (value) => texts.query(value));
+  return read instanceof BadLine ? read : { moreQueries: read };
 }
 
 /** {"query" | "qid", "positive" | "pos", "negative" | "negatives" | "neg" | "negs"}: one document or a list. */
@@ -62,6 +72,7 @@ function labelsOf(record: JsonObject): Labels {
     query: record.query ?? record.qid,
     positives: asList(record.positive ?? record.pos),
     negatives: isJsonObject(negatives) && !('text' in negatives) ? inTurns(negatives) : asList(negatives),
+    record,
   };
 }
 
@@ -71,7 +82,7 @@ export const parseJsonPair: ExampleParser = (texts) => (line) => {
   if (record instanceof BadLine) return record;
   const { title, text } = record;
   const positive = record.positive ?? record.pos ?? (text === undefined ? undefined : { title: title ?? '', text });
-  return labelled(texts, { query: record.query ?? record.qid, positives: asList(positive), negatives: [] });
+  return labelled(texts, { query: record.query ?? record.qid, positives: asList(positive), negatives: [], record });
 };
 
 /** query ⇥ positive ⇥ negative ⇥ more negatives */
@@ -126,7 +137,13 @@ export function parseList(texts: Texts): (line: string) => UnscoredList | BadLin
   };
 }
 
-type Labels = { readonly query: unknown; readonly positives: unknown; readonly negatives: unknown };
+type Labels = {
+  readonly query: unknown;
+  readonly positives: unknown;
+  readonly negatives: unknown;
+  /** The line, where it is JSON. */
+  readonly record?: JsonObject;
+};
 
 function labelled(texts: Texts, labels: Labels): Example | BadLine {
   const query = texts.query(labels.query);
@@ -136,7 +153,9 @@ function labelled(texts: Texts, labels: Labels): Example | BadLine {
   if (positives instanceof BadLine) return positives;
   if (positives.length === 0) return new BadLine('missing-field', 'no positive');
   const negatives = listOf(labels.negatives, 'negatives', document);
-  return negatives instanceof BadLine ? negatives : { kind: 'labelled', query, positives, negatives };
+  if (negatives instanceof BadLine) return negatives;
+  const more = moreQueriesOf(labels.record ?? {}, texts);
+  return more instanceof BadLine ? more : { kind: 'labelled', query, ...more, positives, negatives };
 }
 
 /** Python writes NaN where JSON has no such number. */

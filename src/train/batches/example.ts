@@ -7,6 +7,7 @@ export type Sample = {
   readonly query: string;
   readonly docs: readonly string[];
   readonly scores?: readonly number[] | undefined;
+  readonly moreQueries?: readonly string[] | undefined;
 };
 
 /** What a run wants of each example. */
@@ -41,18 +42,23 @@ export function numSamples(example: Example, docsPerQuery: number): number {
 export function sampleAt(example: Example, docsPerQuery: number, i: number): Sample {
   assert(i >= 0 && i < numSamples(example, docsPerQuery), `sample ${i} of ${numSamples(example, docsPerQuery)}`);
   if (example.kind === 'labelled') return labelledSample(example, docsPerQuery, i);
-  const { query, docs, scores } = example;
+  const { query, docs, scores, moreQueries } = example;
   const step = Math.floor(docs.length / docsPerQuery);
   const ranks = Array.from({ length: docsPerQuery }, (_, g) => i + g * step);
-  return { query, docs: ranks.map((rank) => docs[rank]), scores: scores && ranks.map((rank) => scores[rank]) };
+  return {
+    query,
+    docs: ranks.map((rank) => docs[rank]),
+    scores: scores && ranks.map((rank) => scores[rank]),
+    moreQueries,
+  };
 }
 
 function labelledSample(example: LabelledDocuments, docsPerQuery: number, i: number): Sample {
-  const { query, positives, negatives } = example;
+  const { query, positives, negatives, moreQueries } = example;
   const perPositive = samplesPerPositive(example, docsPerQuery);
   const positive = positives[Math.floor(i / perPositive)];
   const first = (i % perPositive) * (docsPerQuery - 1);
-  return { query, docs: [positive, ...negatives.slice(first, first + docsPerQuery - 1)] };
+  return { query, docs: [positive, ...negatives.slice(first, first + docsPerQuery - 1)], moreQueries };
 }
 
 function samplesPerPositive({ negatives }: LabelledDocuments, docsPerQuery: number): number {

@@ -7,9 +7,11 @@ export type TrainingBatch = {
   readonly queries: readonly string[];
   /** Document (n,g) at n·G + g; the first of each query is its positive where there are no scores. */
   readonly documents: readonly string[];
+  /** M other queries about documents of the batch; who knows what they ask for is a teacher. */
+  readonly moreQueries?: readonly string[] | undefined;
   /** Teacher scores, [Q, G] */
   readonly teacher?: Matrix | undefined;
-  /** Teacher scores of every document for every query, [Q, B] */
+  /** Teacher scores of every document for every query, the M others behind the Q: [Q + M, B] */
   readonly batchTeacher?: Matrix | undefined;
   /** A sparse teacher's vectors of the documents. */
   readonly teacherVectors?: readonly SparseVector[] | undefined;

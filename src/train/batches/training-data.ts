@@ -178,8 +178,11 @@ async function* documentsOfSource(source: CountedSource, signal: AbortSignal | u
 
 function batchOf(samples: readonly Sample[]): TrainingBatch {
   const scores = samples.flatMap(({ scores }) => (scores ? [scores] : []));
+  const queries = samples.map(({ query }) => query);
+  const more = new Set(samples.flatMap(({ moreQueries = [] }) => moreQueries));
   return {
-    queries: samples.map(({ query }) => query),
+    queries,
+    moreQueries: [...more].filter((query) => !queries.includes(query)),
     documents: samples.flatMap(({ docs }) => docs),
     teacher: scores.length === samples.length ? matrixFromRows(scores) : undefined, // [Q, G]
   };

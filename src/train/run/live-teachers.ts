@@ -14,7 +14,7 @@ import { type TrainConfig, teachersOf } from '../config.ts';
 
 /** What teachers are opened with. */
 export type LiveTeacherOptions = {
-  /** Folder in which they remember what they have encoded; nothing is kept where left out. */
+  /** Folder in which they remember what they have encoded, unless the configuration names one; nothing is kept where left out. */
   readonly folder?: string | undefined;
   /** Of the model that is trained: vectors of a teacher must be over the same terms. */
   readonly vocabulary: Vocabulary;
@@ -36,7 +36,8 @@ export class LiveTeachers {
     return await forSetting(['teachers', 'models'], async () => {
       const scorers: Scorer[] = [];
       try {
-        for (const spec of teachersOf(config)) scorers.push(await openScorer(spec, options));
+        const folder = options.folder && (settings.memory ?? options.folder);
+        for (const spec of teachersOf(config)) scorers.push(await openScorer(spec, { ...options, folder }));
         if (wantsOf(config).vectors) checkVectors(scorers, options.vocabulary);
         return new LiveTeachers(config, { teachers: scorers, ensemble: settings });
       } catch (error) {
@@ -56,10 +57,10 @@ export class LiveTeachers {
 
   /** The batch, with what the losses want to know of it. */
   async teach(batch: TrainingBatch, signal: AbortSignal): Promise<TrainingBatch> {
-    const { queries, documents } = batch;
+    const { queries, moreQueries = [], documents } = batch;
     const G = this.#docsPerQuery;
     const own = queries.map((query, n) => ({ query, docs: documents.slice(n * G, (n + 1) * G) }));
-    const all = queries.map((query) => ({ query, docs: documents }));
+    const all = [...queries, ...moreQueries].map((query) => ({ query, docs: documents }));
     const score = async (lists: typeof all) => matrixFromRows(await scoreLists(lists, this.#teaching, { signal }));
     const { ownScores, batchScores, vectors } = this.#wants;
     return {

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { ConfigError, forSetting, type Logger, type Progress } from '../../core/index.ts';
 import type { ModelFolder } from '../../model/index.ts';
-import { Checkpoint, missingHead, readIdf, readModelFolder, resolveModel } from '../../model/index.ts';
+import { Checkpoint, lexicalOf, missingHead, readIdf, readModelFolder, resolveModel } from '../../model/index.ts';
 import { IdfCounter } from '../../text/index.ts';
 import { TrainingData } from '../batches/training-data.ts';
 import type { ModelFacts, TrainConfig } from '../config.ts';
@@ -124,7 +124,9 @@ export async function prepare(
     const idf = givenIdf ?? (await countedWeights(base, { data, listener }));
     const { tokenizer } = base;
     const logger = loggerOf(listener);
-    const trainer = await gate(() => Trainer.create(config, { checkpoint, tokenizer, idf, frozenCache, logger }));
+    const trainer = await gate(() =>
+      Trainer.create(config, { checkpoint, tokenizer, idf, lexical: lexicalOf(base.settings), frozenCache, logger }),
+    );
     const threads = config.engine.threads ?? availableParallelism();
     const close = async (): Promise<void> => {
       await gate(() => trainer.close());
