@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import { silentProgress, UsageError } from '../core/index.ts';
 import { type Document, documentTexts, readDocuments } from '../data/index.ts';
 import { refuseInputAsOutput } from '../files/index.ts';
-import { type ImportReport, importModel, type WritableDtype } from '../model/index.ts';
+import { type ImportReport, importModel, type LexicalRule, parseLexical, type WritableDtype } from '../model/index.ts';
 import type { CliContext } from './context.ts';
 import { addCheckpointOptions, checkpointOptions, type RawCheckpointOptions } from './model-options.ts';
 import { withExamples } from './program.ts';
@@ -12,6 +12,7 @@ import { reportSkipped } from './skipped.ts';
 type ImportCommandOptions = RawCheckpointOptions & {
   readonly output: string;
   readonly head?: 'tied';
+  readonly lexical?: LexicalRule | 'none';
   readonly calibrate?: string;
   readonly dtype?: keyof typeof DTYPES;
   readonly skipBad?: boolean;
@@ -34,6 +35,11 @@ export function modelImportCommand(context: CliContext): Command {
     .option('--calibrate <input>', 'documents to calibrate a tied head on; the first 120 are read')
     .option('--skip-bad', 'leave out calibration lines that cannot be read, and report them');
   addCheckpointOptions(command, '')
+    .option(
+      '--lexical <part>',
+      'own words of documents weigh by themselves, too: a gain such as 0.5, or none (default: as in the source)',
+      parseLexical,
+    )
     .addOption(new Option('--dtype <type>', 'type of the weights (default: as they are)').choices(Object.keys(DTYPES)))
     .option('--force', 'replace the output folder')
     .action((source: string, options: ImportCommandOptions) => runImport(context, source, options));
@@ -41,11 +47,12 @@ export function modelImportCommand(context: CliContext): Command {
     'lzero model import ./splade -o ./my-model --activation l0': 'a checkpoint with an MLM head',
     'lzero model import ./sparse-encoder -o ./my-model': 'a sentence-transformers SparseEncoder',
     'lzero model import ./minilm -o ./my-model --head tied --calibrate docs.jsonl': 'a checkpoint without a head',
+    'lzero model import ./my-model -o ./with-words --lexical 0.5': 'the same model, and the words of the whole text',
   });
 }
 
 async function runImport(context: CliContext, source: string, options: ImportCommandOptions): Promise<void> {
-  const { output, head, calibrate, dtype, skipBad, force } = options;
+  const { output, head, lexical, calibrate, dtype, skipBad, force } = options;
   if ((head === undefined) !== (calibrate === undefined)) {
     throw new UsageError('--head tied and --calibrate go together', {
       hint: 'a tied head is calibrated on text: --head tied --calibrate INPUT',
@@ -60,6 +67,7 @@ async function runImport(context: CliContext, source: string, options: ImportCom
     source,
     output,
     head,
+    lexical,
     calibration: documents && texts(documents),
     dtype: dtype && DTYPES[dtype],
     signal: context.signal,

@@ -2,7 +2,15 @@
 import { stat } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { Command } from 'commander';
-import { Checkpoint, formatPruneRule, isDistilBert, loadModel, type Model, networkFile } from '../model/index.ts';
+import {
+  Checkpoint,
+  formatLexical,
+  formatPruneRule,
+  isDistilBert,
+  loadModel,
+  type Model,
+  networkFile,
+} from '../model/index.ts';
 import type { CliContext } from './context.ts';
 import { formatBytes, formatCount } from './format.ts';
 import { addCheckpointOptions, checkpointOptions, type RawCheckpointOptions } from './model-options.ts';
@@ -37,7 +45,16 @@ async function info(context: CliContext, folder: string | undefined, options: Ra
   const { format: _, prune, ...shown } = settings;
   const output = settings.kind === 'onnx' ? { output: settings.output.form } : {};
   const idf = IDF_WORDS[idfTable] ?? idfTable;
-  const rows = { layout, ...shown, ...output, idf, prune: formatPruneRule(prune), ...speak({ precision, ...facts }) };
+  const lexical = settings.kind === 'bert' && settings.lexical ? { lexical: formatLexical(settings.lexical) } : {};
+  const rows = {
+    layout,
+    ...shown,
+    ...output,
+    ...lexical,
+    idf,
+    prune: formatPruneRule(prune),
+    ...speak({ precision, ...facts }),
+  };
   const lines = Object.entries(rows).map(([key, value]) => line(key, value));
   await context.stdout.write([...lines, ...notes.map((note) => line('note', note))].join(''));
 }

@@ -37,6 +37,6 @@ export { RateMeter, silentProgress } from './progress.ts';
 export { printable, quoted, shownJson } from './quoted.ts';
 export { derivedSeed, Random } from './random.ts';
 export type { SparseVector } from './sparse-vector.ts';
-export { byWeight, dot, sparseVector } from './sparse-vector.ts';
+export { byWeight, dot, sparseVector, sumOf } from './sparse-vector.ts';
 export type { ThreadFailure } from './thread-failure.ts';
 export { errorFrom, failureOf } from './thread-failure.ts';

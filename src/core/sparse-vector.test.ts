@@ -1,7 +1,7 @@
 import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
 import { ShapeError } from './errors.ts';
-import { byWeight, dot, type SparseVector, sparseVector } from './sparse-vector.ts';
+import { byWeight, dot, type SparseVector, sparseVector, sumOf } from './sparse-vector.ts';
 
 const VOCABULARY = 12;
 /** Rows over a small vocabulary, half of them zeros. */
@@ -63,5 +63,20 @@ describe('byWeight', () => {
   it('orders by descending weight, equal weights by ascending term', () => {
     const vector = sparseVector([8, 3, 5, 1], [1, 2, 1, 0.5]);
     expect(byWeight(vector).map((i) => vector.terms[i])).toEqual([3, 5, 8, 1]);
+  });
+});
+
+describe('the sum of vectors', () => {
+  const anyVector = fc
+    .uniqueArray(fc.integer({ min: 0, max: 30 }), { maxLength: 12 })
+    .chain((terms) =>
+      fc.tuple(fc.constant(terms), fc.array(fc.constantFrom(0.5, 1, 2, 4), { minLength: 12, maxLength: 12 })),
+    )
+    .map(([terms, weights]) => sparseVector(terms, weights.slice(0, terms.length)));
+
+  test.prop([anyVector, anyVector, anyVector])('scores as its parts do together', (v, w, q) => {
+    expect(dot(q, sumOf(v, w))).toBe(dot(q, v) + dot(q, w)); // exact: all weights are powers of two
+    const { terms } = sumOf(v, w);
+    expect([...terms]).toEqual([...new Set([...v.terms, ...w.terms])].sort((a, b) => a - b));
   });
 });

@@ -45,6 +45,16 @@ export function dot(q: SparseVector, d: SparseVector): number {
   return score;
 }
 
+/** v + w. */
+export function sumOf(v: SparseVector, w: SparseVector): SparseVector {
+  const weights = new Map(Array.from(v.terms, (term, i) => [term, v.weights[i]]));
+  w.terms.forEach((term, i) => {
+    weights.set(term, (weights.get(term) ?? 0) + w.weights[i]);
+  });
+  const terms = Uint32Array.from(weights.keys()).sort();
+  return { terms, weights: Float32Array.from(terms, (term) => weights.get(term) ?? 0) };
+}
+
 /** Positions of a vector's entries by descending weight, ties by ascending term id. */
 export function byWeight(vector: SparseVector): number[] {
   const { terms, weights } = vector;

@@ -1,6 +1,7 @@
 /** The model card, README.md of a model folder: what the model is, how it was made, how to use it. */
 import type { Tokenizer } from '../text/index.ts';
 import type { Head } from './checkpoint.ts';
+import { formatLexical } from './lexical.ts';
 import { formatPruneRule } from './prune.ts';
 import { isSiamese, type ModelSettings } from './settings.ts';
 
@@ -63,6 +64,9 @@ function networkRows(settings: ModelSettings, facts: CardFacts): string[][] {
     ['activation', settings.activation],
     ['document length', `${settings.encodeLength} tokens`],
     ...(settings.kind === 'bert' && settings.precision ? [['weights', 'in 8-bit codes, run as int8']] : []),
+    ...(settings.kind === 'bert' && settings.lexical
+      ? [['lexical part', `${formatLexical(settings.lexical)}: own words of the whole text count by themselves, too`]]
+      : []),
     ...(isSiamese(settings) ? [['queries', 'meant to be encoded by the network as well']] : []),
   ];
 }

@@ -21,7 +21,8 @@ class CountingEncoder implements BatchEncoder {
   mostInFlight = 0;
 
   tokenise(text: string) {
-    return { ids: new Int32Array(Math.min(text.length, 512) + 2), numTokens: text.length + 2 };
+    const textIds = new Uint32Array(text.length);
+    return { ids: new Int32Array(Math.min(text.length, 512) + 2), numTokens: text.length + 2, textIds };
   }
 
   async encodeBatch(batch: readonly Int32Array[]) {
@@ -65,7 +66,7 @@ describe('a stream', () => {
     let numBegun = 0;
     let numEnded = 0;
     const failing: BatchEncoder = {
-      tokenise: () => ({ ids: new Int32Array(2048), numTokens: 2048 }),
+      tokenise: () => ({ ids: new Int32Array(2048), numTokens: 2048, textIds: new Uint32Array(0) }),
       encodeBatch: async (batch) => {
         const mine = ++numBegun;
         await new Promise(setImmediate);
@@ -83,7 +84,11 @@ describe('a stream', () => {
   it('gives a text without tokens the empty vector, and asks nothing of the network', async () => {
     const encoder = new CountingEncoder();
     const { encodeBatch, emptyVector } = encoder;
-    const bare = { tokenise: () => ({ ids: new Int32Array(0), numTokens: 0 }), encodeBatch, emptyVector };
+    const bare = {
+      tokenise: () => ({ ids: new Int32Array(0), numTokens: 0, textIds: new Uint32Array(0) }),
+      encodeBatch,
+      emptyVector,
+    };
     const [{ vector }] = await collect(encodeStream(asDocuments(['']), bare));
     expect([vector.terms.length, encoder.batchSizes]).toEqual([0, []]);
   });
@@ -161,7 +166,7 @@ describe('a stream', () => {
     }
     await expect(collect(encodeStream(broken(), new CountingEncoder()))).rejects.toThrow('the disk is gone');
     const failing: BatchEncoder = {
-      tokenise: (text) => ({ ids: new Int32Array(text.length), numTokens: text.length }),
+      tokenise: (text) => ({ ids: new Int32Array(1), numTokens: 1, textIds: new Uint32Array(text.length) }),
       encodeBatch: () => Promise.reject(new Error('the engine is gone')),
       emptyVector: EMPTY_VECTOR,
     };

@@ -59,6 +59,8 @@ export type BatchEncoder<V = SparseVector> = {
   /** A window begins. What the encoder has learned from earlier batches must not change the bits of later windows. */
   beginWindow?(): void;
   encodeBatch(batch: readonly Int32Array[]): Promise<V[]>;
+  /** What the model adds to a vector that a batch gave, knowing the whole text. */
+  complete?(vector: V, input: ModelInput): V;
   /** The vector of a text without tokens. */
   readonly emptyVector: V;
 };
@@ -118,7 +120,7 @@ async function encodeWindow<V>(
     if (signal?.aborted) throw new InterruptedError();
     const results = await encoder.encodeBatch(batch.map((i) => inputs[i].ids));
     batch.forEach((i, at) => {
-      vectors[i] = results[at];
+      vectors[i] = encoder.complete?.(results[at], inputs[i]) ?? results[at];
     });
     numEncoded += batch.length;
     report(numEncoded);

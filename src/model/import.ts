@@ -17,6 +17,7 @@ import type { Precision } from './int8/precision.ts';
 import { readSourceModel, withOptions } from './layouts/find-layout.ts';
 import { graphFiles } from './layouts/network-in.ts';
 import type { CheckpointOptions, LayoutName, SourceModel } from './layouts/source-model.ts';
+import type { LexicalRule } from './lexical.ts';
 import type { ModelFolder } from './model-folder.ts';
 import { completeModel, TOKENIZER_FILES, withOrigin } from './model-folder.ts';
 import type { TokenIds } from './padded-batch.ts';
@@ -35,6 +36,8 @@ export type ImportOptions = CheckpointOptions & {
   readonly output: string;
   /** `tied` makes a head from the word embeddings; without it the checkpoint must have its own. */
   readonly head?: 'tied' | undefined;
+  /** What the words of documents weigh by themselves; as in the source if not given. */
+  readonly lexical?: LexicalRule | 'none' | undefined;
   /** Texts to calibrate a tied head on; the first 120 are read. */
   readonly calibration?: AsyncIterable<string> | Iterable<string> | undefined;
   /** Type of the weights in the file; as in the source if not given. */
@@ -98,7 +101,7 @@ type FoundOptions = MakeOptions & {
 
 async function fill(folder: string, options: FoundOptions): Promise<MakeReport> {
   const source = await readSource(options);
-  const settings = { ...source.settings, name: basename(resolve(options.output)) };
+  const settings = withLexical({ ...source.settings, name: basename(resolve(options.output)) }, options.lexical);
   const network = await fillNetwork(folder, source, options);
   const made = madeSettings(settings, network);
   await copyFiles(source.tokenizerFolder, folder, TOKENIZER_FILES);
@@ -111,6 +114,17 @@ async function fill(folder: string, options: FoundOptions): Promise<MakeReport> 
   const notes = network?.form === 'floats' && network.wasRounded ? [...source.notes, ROUNDED] : source.notes;
   const { head, numCalibrationDocuments, weightBytes } = network ?? {};
   return { settings: made, layout, notes, head, numCalibrationDocuments, weightBytes };
+}
+
+/** Settings with another lexical part. One that encodes queries too has none, and reading it again would refuse it. */
+function withLexical(settings: ModelSettings, lexical: ImportOptions['lexical']): ModelSettings {
+  if (lexical === undefined || settings.kind !== 'bert') return settings;
+  if (lexical !== 'none' && settings.queries === 'encoded')
+    throw new ConfigError('the model encodes queries as it does documents, and a lexical part is for documents alone', {
+      hint: 'leave out --lexical',
+    });
+  const { lexical: _, ...rest } = settings;
+  return lexical === 'none' ? rest : { ...rest, lexical };
 }
 
 const ROUNDED =
@@ -147,10 +161,11 @@ function refusePrecision({ folder, settings }: SourceModel, { precision, dtype }
 /** What a model that has no network of ours cannot be given. */
 function refuseForNetworks({ folder, settings, asked }: SourceModel, options: ImportOptions): void {
   if (settings.kind === 'bert') return;
-  const { encodeLength, head, dtype } = options;
+  const { encodeLength, head, dtype, lexical } = options;
   const isInside = givesWeights(settings) && asked === undefined;
   const activation = settings.kind === 'bow' || isInside ? options.activation : undefined;
-  const ours = settings.kind === 'onnx' ? { activation, head, dtype } : { activation, encodeLength, head, dtype };
+  const shared = { activation, head, dtype, lexical };
+  const ours = settings.kind === 'onnx' ? shared : { ...shared, encodeLength };
   const given = Object.entries(ours).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   if (given.length === 0) return;
   const [why, also] = settings.kind === 'onnx' ? ['is run as it is', '--encode-length, '] : ['has no network', ''];

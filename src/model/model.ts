@@ -1,18 +1,21 @@
 /** A model ready for use: documents to vectors, queries to vectors. What it is made of is model-folder.ts's. */
 import type { Logger, SparseVector } from '../core/index.ts';
-import { ConfigError, EngineError, silentLogger } from '../core/index.ts';
+import { ConfigError, EngineError, silentLogger, sumOf } from '../core/index.ts';
 import type { EncodedQuery, IdfTable, Tokenizer } from '../text/index.ts';
 import { encodeQuery } from '../text/index.ts';
 import { activate } from './activation.ts';
-import { EMBEDDED_MODEL } from './embedded-model.ts';
+import { DEFAULT_MODEL, embeddedFolder } from './embedded-model.ts';
 import type { BatchEncoder, DocumentToEncode, EncodedDocument, EncodeOptions } from './encode.ts';
 import { EMPTY_VECTOR, encodeStream } from './encode.ts';
 import type { QueryTexts } from './encode-queries.ts';
 import { encodeQueries } from './encode-queries.ts';
+import type { ResolvedModel } from './hub/resolve-model.ts';
 import { resolveModel } from './hub/resolve-model.ts';
 import type { Precision } from './int8/precision.ts';
 import { PRECISIONS } from './int8/precision.ts';
 import type { CheckpointOptions } from './layouts/source-model.ts';
+import type { LexicalRule } from './lexical.ts';
+import { lexicalPart } from './lexical.ts';
 import type { ModelFolder } from './model-folder.ts';
 import { readModelFolder } from './model-folder.ts';
 import { modelIdentity } from './model-identity.ts';
@@ -22,7 +25,7 @@ import { OnnxEncoder } from './onnx/onnx-encoder.ts';
 import type { PruneRule } from './prune.ts';
 import { prune } from './prune.ts';
 import type { BertSettings, ModelSettings, OnnxSettings } from './settings.ts';
-import { precisionOf } from './settings.ts';
+import { lexicalOf, precisionOf } from './settings.ts';
 
 /**
  * Logits of trained sparse models stay below this: splade-tiny's largest on SciFact is 13.9. The larger this is, the coarser
@@ -66,9 +69,9 @@ export class Model {
     return this.#folder.folder;
   }
 
-  /** What people call it: `default` for the embedded model, OWNER/NAME@COMMIT for a pulled one, else the folder. */
+  /** What people call it: `default` or `bow` for those that ship, OWNER/NAME@COMMIT for a pulled one, else the folder. */
   get name(): string {
-    return this.folder === EMBEDDED_MODEL ? 'default' : (this.#options.name ?? this.folder);
+    return this.#options.name ?? this.folder;
   }
 
   /**
@@ -83,7 +86,8 @@ export class Model {
 
   /** Weights of documents are below this, all but a few: what an index with 8-bit weights covers. */
   get maxWeight(): number {
-    return this.settings.kind === 'bow' ? 1 : activate(LARGE_LOGIT, this.settings.activation);
+    if (this.settings.kind === 'bow') return 1;
+    return activate(LARGE_LOGIT, this.settings.activation) + (lexicalOf(this.settings)?.gain ?? 0);
   }
 
   /** Text to term ids. */
@@ -129,9 +133,11 @@ export class Model {
   #batchEncoder(logger: Logger = silentLogger): BatchEncoder {
     const { settings, tokenizer } = this.#folder;
     if (settings.kind === 'bow') return bowEncoder(tokenizer, settings.prune);
+    const lexical = lexicalOf(settings);
     let isTold = false;
     return streamEncoder({
       tokenise: (text) => tokenizer.encodeForModel(text, settings.encodeLength),
+      ...(lexical && { complete: this.#withLexicalPart(lexical, settings.prune) }),
       encodeBatch: async (batch, filterSwitch) => {
         const encoder = await this.#openEncoder(settings);
         if (!isTold && encoder.engineProblem)
@@ -142,16 +148,25 @@ export class Model {
     });
   }
 
+  /** The network's vector with the lexical part of the text, pruned as a whole. */
+  #withLexicalPart(lexical: LexicalRule, rule: PruneRule): NonNullable<BatchEncoder['complete']> {
+    const { tokenizer, idf } = this.#folder;
+    const terms = { idf: idf.values, droppedTerms: tokenizer.vocabulary.specialIds };
+    return (vector, { textIds }) => prune(sumOf(vector, lexicalPart(textIds, lexical, terms)), rule);
+  }
+
   /** The network, loaded when it is first needed. */
   #openEncoder(settings: BertSettings | OnnxSettings): Promise<NeuralEncoder | OnnxEncoder> {
     if (this.#closed) throw new EngineError('the model was closed', { hint: 'load it again with loadModel' });
     const { encoderFolder, tokenizer } = this.#folder;
     const { size: numTerms, specialIds: droppedTerms } = tokenizer.vocabulary;
     const options = { ...this.#options, precision: this.precision };
+    const isPrunedLater = lexicalOf(settings) !== undefined;
+    const rule: PruneRule = isPrunedLater ? { rule: 'none' } : settings.prune;
     this.#encoder ??=
       settings.kind === 'onnx'
         ? OnnxEncoder.open(encoderFolder, { ...settings, droppedTerms, numTerms }, options)
-        : NeuralEncoder.open(encoderFolder, { ...settings, droppedTerms, numTerms }, options);
+        : NeuralEncoder.open(encoderFolder, { ...settings, prune: rule, droppedTerms, numTerms }, options);
     return this.#encoder;
   }
 }
@@ -161,8 +176,8 @@ function bowEncoder(tokenizer: Tokenizer, rule: PruneRule): BatchEncoder {
   const { specialIds } = tokenizer.vocabulary;
   return {
     tokenise: (text) => {
-      const ids = Int32Array.from(tokenizer.encode(text));
-      return { ids, numTokens: ids.length };
+      const textIds = tokenizer.encode(text);
+      return { ids: Int32Array.from(textIds), numTokens: textIds.length, textIds };
     },
     encodeBatch: async (batch) => batch.map((ids) => prune(bagOfWords(ids, specialIds), rule)),
     emptyVector: EMPTY_VECTOR,
@@ -179,28 +194,31 @@ function bagOfWords(ids: Int32Array, dropped: ReadonlySet<number>): SparseVector
 
 /**
  * Loads a model folder, or a Hugging Face checkpoint folder with `options`; a model that was pulled also by its name,
- * OWNER/NAME or OWNER/NAME@REVISION; without a folder the embedded model. The network itself is loaded when the first
- * document is encoded.
+ * OWNER/NAME or OWNER/NAME@REVISION; `default` and `bow` ship with the package, and without a folder it is the first. The
+ * network itself is loaded when the first document is encoded.
  */
-export async function loadModel(folder: string = EMBEDDED_MODEL, options: LoadOptions = {}): Promise<Model> {
+export async function loadModel(folder: string = DEFAULT_MODEL, options: LoadOptions = {}): Promise<Model> {
   const { threads, precision, cache, ...checkpoint } = options;
   if (threads !== undefined && !(Number.isInteger(threads) && threads > 0))
     throw new ConfigError(`threads is ${threads}, expected a whole number from 1`);
   if (precision !== undefined && !PRECISIONS.includes(precision))
     throw new ConfigError(`precision is ${precision}, expected ${PRECISIONS.join(' or ')}`);
   const found = await resolveModel(folder, cache);
-  const isPlain = found.folder === EMBEDDED_MODEL && Object.values(checkpoint).every((value) => value === undefined);
-  const model = isPlain ? await readEmbeddedModel() : await readModelFolder(found.folder, checkpoint, found.name);
+  const isPlain = Object.values(checkpoint).every((value) => value === undefined);
+  const isEmbedded = embeddedFolder(folder) !== undefined;
+  const model =
+    isPlain && isEmbedded ? await readEmbedded(found) : await readModelFolder(found.folder, checkpoint, found.name);
   return new Model(model, { threads, precision, name: found.name });
 }
 
-let embedded: Promise<ModelFolder> | undefined;
+const embedded = new Map<string, Promise<ModelFolder>>();
 
-/** The embedded model comes with the code, so it is read once. */
-function readEmbeddedModel(): Promise<ModelFolder> {
-  embedded ??= readModelFolder(EMBEDDED_MODEL).catch((error: unknown) => {
-    embedded = undefined;
-    throw error;
-  });
-  return embedded;
+/** Embedded models come with the code, so they are read once. */
+function readEmbedded({ folder, name }: ResolvedModel): Promise<ModelFolder> {
+  const known = embedded.get(folder);
+  if (known) return known;
+  const reading = readModelFolder(folder, {}, name);
+  embedded.set(folder, reading);
+  reading.catch(() => embedded.delete(folder));
+  return reading;
 }

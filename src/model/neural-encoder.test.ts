@@ -40,7 +40,7 @@ describe('streams of one network', () => {
   function stream(numDocs: number) {
     const wasOn: boolean[] = [];
     const encoder = streamEncoder({
-      tokenise: () => ({ ids: new Int32Array(2048), numTokens: 2048 }), // a batch of its own
+      tokenise: () => ({ ids: new Int32Array(2048), numTokens: 2048, textIds: new Uint32Array(0) }), // a batch of its own
       encodeBatch: async (batch, filterSwitch) => {
         wasOn.push(filterSwitch.on);
         filterSwitch.on = false;

@@ -2,7 +2,6 @@
 import type { SparseVector } from '../core/index.ts';
 import { assert, EngineError } from '../core/index.ts';
 import type { Tensor } from '../graph/index.ts';
-import type { ModelInput } from '../text/index.ts';
 import { Checkpoint, missingHead } from './checkpoint.ts';
 import { documentGraph, integerDocumentGraph } from './document-graph.ts';
 import type { WeightRules } from './document-weights.ts';
@@ -31,8 +30,7 @@ const FILTER_PAYS_BELOW = 0.25;
 export type FilterSwitch = { on: boolean };
 
 /** What a stream needs of a network that streams share. */
-type SharedEncoder = {
-  tokenise(text: string): ModelInput;
+type SharedEncoder = Pick<BatchEncoder, 'tokenise' | 'complete'> & {
   encodeBatch(batch: readonly TokenIds[], filterSwitch: FilterSwitch): Promise<SparseVector[]>;
 };
 
@@ -40,10 +38,10 @@ type SharedEncoder = {
  * One stream's encoder, with a switch of its own that is on again in each window: a term that is filtered is computed in
  * another order, which may change its last bits, and what a window gives must depend on nothing but the window.
  */
-export function streamEncoder({ tokenise, encodeBatch }: SharedEncoder): BatchEncoder {
+export function streamEncoder({ encodeBatch, ...shared }: SharedEncoder): BatchEncoder {
   let filterSwitch: FilterSwitch = { on: true };
   return {
-    tokenise,
+    ...shared,
     beginWindow: () => {
       filterSwitch = { on: true };
     },

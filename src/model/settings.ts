@@ -7,6 +7,8 @@ import { ConfigError, describeIssues, parseJson } from '../core/index.ts';
 import { ACTIVATIONS } from './activation.ts';
 import type { Precision } from './int8/precision.ts';
 import { DEFAULT_PRECISION } from './int8/precision.ts';
+import type { LexicalRule } from './lexical.ts';
+import { lexicalSchema } from './lexical.ts';
 import { pruneSchema } from './prune.ts';
 
 /** The settings file of a model folder. */
@@ -43,14 +45,21 @@ function isOnnxPath(path: string): boolean {
 }
 
 const schema = z.discriminatedUnion('kind', [
-  z.strictObject({
-    kind: z.literal('bert'),
-    ...common,
-    activation: z.enum(ACTIVATIONS),
-    ...network,
-    /** The weights are stored as 8-bit codes, and run as such where the caller does not say otherwise. */
-    precision: z.literal('int8').optional(),
-  }),
+  z
+    .strictObject({
+      kind: z.literal('bert'),
+      ...common,
+      activation: z.enum(ACTIVATIONS),
+      ...network,
+      /** The weights are stored as 8-bit codes, and run as such where the caller does not say otherwise. */
+      precision: z.literal('int8').optional(),
+      /** What the words of a document weigh by themselves; pruning comes after it. */
+      lexical: lexicalSchema.optional(),
+    })
+    .refine(({ queries, lexical }) => queries === undefined || lexical === undefined, {
+      path: ['lexical'],
+      error: 'is for documents alone, and queries are encoded as documents are',
+    }),
   /** A network that is run as it is: the file decides what is computed up to `output`. */
   z.strictObject({
     kind: z.literal('onnx'),
@@ -82,6 +91,11 @@ export type OnnxSettings = Extract<ModelSettings, { kind: 'onnx' }>;
 /** The arithmetic that a model was made for. */
 export function precisionOf(settings: ModelSettings): Precision {
   return (settings.kind === 'bow' ? undefined : settings.precision) ?? DEFAULT_PRECISION;
+}
+
+/** What the words of documents weigh by themselves; undefined where they do not. */
+export function lexicalOf(settings: ModelSettings): LexicalRule | undefined {
+  return settings.kind === 'bert' ? settings.lexical : undefined;
 }
 
 /** Whether the network is meant to encode queries too. */

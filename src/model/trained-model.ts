@@ -12,7 +12,7 @@ import { copyFiles, makeFolder } from './folder-output.ts';
 import type { ModelFolder } from './model-folder.ts';
 import { TOKENIZER_FILES } from './model-folder.ts';
 import type { BertSettings } from './settings.ts';
-import { formatSettings, IDF_FILE, SETTINGS_FILE } from './settings.ts';
+import { formatSettings, IDF_FILE, lexicalOf, SETTINGS_FILE } from './settings.ts';
 import { nameForOthers } from './tensor-names.ts';
 import type { WritableDtype } from './tensors/safetensors-writer.ts';
 import { writeSafetensors } from './tensors/safetensors-writer.ts';
@@ -55,6 +55,7 @@ export async function writeTrainedModel(output: string, model: TrainedModel): Pr
 
 function settingsOf({ name, base, activation, encodeLength, idf }: TrainedModel): BertSettings {
   const { settings } = base;
+  const lexical = lexicalOf(settings);
   return {
     kind: 'bert',
     format: 1,
@@ -65,6 +66,7 @@ function settingsOf({ name, base, activation, encodeLength, idf }: TrainedModel)
     source: `trained from ${settings.source}`,
     activation,
     encodeLength,
+    ...(lexical && { lexical }),
   };
 }
 

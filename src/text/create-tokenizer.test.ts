@@ -50,7 +50,7 @@ describe('createTokenizer', () => {
     expect(tokenizer.wordPiece).toBeUndefined();
     expect(tokenizer.tokens('The CATS')).toEqual(['the', 'cat', '##s']);
     expect(tokenizer.frame).toEqual({ before: [2], after: [3] });
-    expect(tokenizer.encodeForModel('the cats', 4)).toEqual({ ids: Int32Array.of(2, 5, 6, 3), numTokens: 5 });
+    expect(tokenizer.encodeForModel('the cats', 4)).toMatchObject({ ids: Int32Array.of(2, 5, 6, 3), numTokens: 5 });
     expect([...tokenizer.vocabulary.specialIds]).toEqual([0, 1, 2, 3, 4]);
   });
 
@@ -120,9 +120,16 @@ describe('createTokenizer, chains that are not BERT', () => {
 describe('encodeForModel', () => {
   it('frames the ids, cuts to the length and tells how many there were', async () => {
     const tokenizer = await createTokenizer({ vocabTxt, label: 'm' });
-    expect(tokenizer.encodeForModel('the cats sat', 5)).toEqual({ ids: Int32Array.of(2, 5, 6, 8, 3), numTokens: 6 });
-    expect(tokenizer.encodeForModel('the cats sat', 6)).toEqual({ ids: Int32Array.of(2, 5, 6, 8, 7, 3), numTokens: 6 });
-    expect(tokenizer.encodeForModel('', 8)).toEqual({ ids: Int32Array.of(2, 3), numTokens: 2 });
+    expect(tokenizer.encodeForModel('the cats sat', 5)).toEqual({
+      ids: Int32Array.of(2, 5, 6, 8, 3),
+      numTokens: 6,
+      textIds: Uint32Array.of(5, 6, 8, 7),
+    });
+    expect(tokenizer.encodeForModel('the cats sat', 6)).toMatchObject({
+      ids: Int32Array.of(2, 5, 6, 8, 7, 3),
+      numTokens: 6,
+    });
+    expect(tokenizer.encodeForModel('', 8)).toMatchObject({ ids: Int32Array.of(2, 3), numTokens: 2 });
   });
 
   it('takes the frame from a template, and none where there is no post-processor', async () => {

@@ -12,6 +12,8 @@ export type ModelInput = {
   readonly ids: Int32Array;
   /** How many there would be without the limit. */
   readonly numTokens: number;
+  /** Term ids of the whole text, without special tokens. */
+  readonly textIds: Uint32Array;
 };
 
 /** Turns text into term ids. */
@@ -84,5 +86,5 @@ function framed(ids: Uint32Array, { before, after }: SpecialTokenFrame, maxLengt
   input.set(before);
   input.set(kept, before.length);
   input.set(after, before.length + kept.length);
-  return { ids: input, numTokens: ids.length + before.length + after.length };
+  return { ids: input, numTokens: ids.length + before.length + after.length, textIds: ids };
 }

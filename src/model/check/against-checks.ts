@@ -6,6 +6,7 @@ import type { IdfTable } from '../../text/index.ts';
 import type { BertConfig } from '../bert-config.ts';
 import { Checkpoint } from '../checkpoint.ts';
 import type { WrittenTerms } from '../layouts/network-weights.ts';
+import { formatLexical } from '../lexical.ts';
 import { type ModelFolder, networkFile } from '../model-folder.ts';
 import { formatPruneRule } from '../prune.ts';
 import { isLookedUpByOthers, numBelowZero } from '../query-weights.ts';
@@ -157,7 +158,8 @@ function shownSettings(settings: ModelSettings): Readonly<Record<string, string>
   const { activation, encodeLength, queries = 'looked up' } = settings;
   const precision = precisionOf(settings);
   const network = { ...common, activation, encodeLength: String(encodeLength), precision, queries };
-  return settings.kind === 'onnx' ? { ...network, output: settings.output.form } : network;
+  if (settings.kind === 'onnx') return { ...network, output: settings.output.form };
+  return { ...network, lexical: settings.lexical ? formatLexical(settings.lexical) : 'none' };
 }
 
 /** This model's settings with what the other one can lend: not what its graph gives. */
@@ -166,6 +168,7 @@ function settingsOf(own: ModelSettings, other: ModelSettings): ModelSettings {
   if (own.kind === 'bow' || other.kind === 'bow') return { ...own, prune };
   const { activation, encodeLength, queries, precision } = other;
   const lent = { prune, activation, encodeLength, queries };
+  if (own.kind === 'bert' && other.kind === 'bert') return { ...own, ...lent, precision, lexical: other.lexical };
   return own.kind === other.kind ? { ...own, ...lent, precision } : { ...own, ...lent };
 }
 

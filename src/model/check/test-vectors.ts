@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { describeIssues, formatFloat32, InputError, parseJson, type SparseVector } from '../../core/index.ts';
+import { lexicalSchema } from '../lexical.ts';
 import type { ModelFolder } from '../model-folder.ts';
 import { pruneSchema } from '../prune.ts';
 import { isSiamese, precisionOf } from '../settings.ts';
@@ -27,6 +28,7 @@ const schema = z.object({
     activation: z.string().optional(),
     encodeLength: z.int().positive().optional(),
     prune: pruneSchema,
+    lexical: lexicalSchema.optional(),
     queryWeights: z.string(),
     /** The arithmetic of the network. */
     precision: z.string().optional(),
@@ -125,6 +127,7 @@ function describeModel(model: ModelFolder): TestVectors['model'] {
     kind: settings.kind,
     ...(settings.kind !== 'bow' && { activation: settings.activation, encodeLength: settings.encodeLength }),
     prune: settings.prune,
+    ...(settings.kind === 'bert' && settings.lexical && { lexical: settings.lexical }),
     queryWeights: queryWeights.kind === 'none' ? 'none' : 'table',
     ...(settings.kind !== 'bow' && {
       precision: precisionOf(settings),

@@ -3,6 +3,7 @@
  * unless the caller says that it may be left out: its vectors would be others, under the same name.
  */
 import { ConfigError } from '../../core/index.ts';
+import { formatLexical } from '../lexical.ts';
 import { hasPruneGraph } from '../onnx/prune-graph.ts';
 import { formatPruneRule } from '../prune.ts';
 import type { BertSettings } from '../settings.ts';
@@ -12,7 +13,14 @@ import type { LayoutName } from './source-model.ts';
 export type ForeignLayout = 'sentence-transformers' | 'opensearch' | 'onnx';
 
 /** What can be left out, by the names that --drop takes. */
-export const DROPPABLE = ['prune', 'activation', 'query-encoder', 'negative-weights', 'special-tokens'] as const;
+export const DROPPABLE = [
+  'prune',
+  'activation',
+  'lexical',
+  'query-encoder',
+  'negative-weights',
+  'special-tokens',
+] as const;
 /** Something that can be left out. */
 export type Droppable = (typeof DROPPABLE)[number];
 
@@ -29,7 +37,12 @@ const KEEPS = { lzero: '--to lzero keeps it', onnx: '--to onnx keeps it' } as co
 
 /** What a model would lose in a layout of others by its settings. */
 export function lossesOf(settings: BertSettings, layout: ForeignLayout): Loss[] {
-  return [...pruneLoss(settings, layout), ...activationLoss(settings, layout), ...queryLoss(settings, layout)];
+  return [
+    ...pruneLoss(settings, layout),
+    ...activationLoss(settings, layout),
+    ...lexicalLoss(settings),
+    ...queryLoss(settings, layout),
+  ];
 }
 
 function pruneLoss(settings: BertSettings, layout: ForeignLayout): Loss[] {
@@ -63,6 +76,13 @@ function activationLoss({ activation }: BertSettings, layout: ForeignLayout): Lo
   return [{ name: 'activation', reason, instead: KEEPS.onnx }];
 }
 
+/** Words beyond the network's length count in it, and no layout of others has anything but a network. */
+function lexicalLoss({ lexical }: BertSettings): Loss[] {
+  if (lexical === undefined) return [];
+  const reason = `the lexical part (${formatLexical(lexical)}): others run the network alone`;
+  return [{ name: 'lexical', reason, instead: KEEPS.lzero }];
+}
+
 function queryLoss({ queries }: BertSettings, layout: ForeignLayout): Loss[] {
   if (queries !== 'encoded' || layout !== 'opensearch') return [];
   const reason = 'query-encoder: queries of these models are looked up in idf.json';
@@ -94,6 +114,10 @@ function dropped(settings: BertSettings, name: Droppable): BertSettings {
       return { ...settings, prune: { rule: 'none' } };
     case 'activation':
       return { ...settings, activation: 'l0' }; // the nearest that every layout has
+    case 'lexical': {
+      const { lexical: _, ...rest } = settings;
+      return rest;
+    }
     case 'query-encoder': {
       const { queries: _, ...rest } = settings;
       return rest;
