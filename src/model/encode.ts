@@ -8,7 +8,7 @@
  * gives the same bytes.
  */
 import type { Logger, SparseVector } from '../core/index.ts';
-import { InputError, InterruptedError } from '../core/index.ts';
+import { InputError, InterruptedError, inParallel } from '../core/index.ts';
 import type { ModelInput } from '../text/index.ts';
 
 /** A text to encode. */
@@ -116,7 +116,7 @@ async function encodeWindow<V>(
   const vectors = window.map(() => encoder.emptyVector);
   let numEncoded = 0;
   encoder.beginWindow?.();
-  const work = inParallel(batches(inputs.map(({ ids }) => ids.length)), async (batch) => {
+  const work = inParallel(batches(inputs.map(({ ids }) => ids.length)), IN_FLIGHT, async (batch) => {
     if (signal?.aborted) throw new InterruptedError();
     const results = await encoder.encodeBatch(batch.map((i) => inputs[i].ids));
     batch.forEach((i, at) => {
@@ -144,21 +144,6 @@ function orInterrupted(work: Promise<void>, signal: AbortSignal | undefined): Pr
 
 /** No terms. */
 export const EMPTY_VECTOR: SparseVector = { terms: new Uint32Array(0), weights: new Float32Array(0) };
-
-/** Works on the items in order, IN_FLIGHT at a time. After a failure no more are begun, and those begun are awaited. */
-async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  let next = 0;
-  const takeTurns = async (): Promise<void> => {
-    try {
-      while (next < items.length) await work(items[next++]);
-    } catch (error) {
-      next = items.length;
-      throw error;
-    }
-  };
-  const outcomes = await Promise.allSettled(Array.from({ length: IN_FLIGHT }, takeTurns));
-  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
-}
 
 /** Positions of the window, longest first, cut so that a padded batch stays within its tokens. Empty texts have none. */
 export function batches(lengths: readonly number[]): number[][] {

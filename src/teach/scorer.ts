@@ -4,7 +4,15 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { assert, InterruptedError, LockedError, type Logger, type SparseVector, silentLogger } from '../core/index.ts';
+import {
+  assert,
+  InterruptedError,
+  inParallel,
+  LockedError,
+  type Logger,
+  type SparseVector,
+  silentLogger,
+} from '../core/index.ts';
 import { RecordCache, type RecordKey, recordKey, roomForCache } from '../files/index.ts';
 import { looksDense, type Role, resolveModel } from '../model/index.ts';
 import type { Vocabulary } from '../text/index.ts';
@@ -176,13 +184,13 @@ class TeacherScorer<V> implements Omit<Scorer, keyof Sparse> {
       else missing.push({ text, key });
     }
     let numEncoded = 0;
-    for (const { text, key } of missing) {
+    await inParallel(missing, this.#teacher.lanes, async ({ text, key }) => {
       if (options.signal?.aborted) throw new InterruptedError();
       const vector = await this.#teacher.encode(role, text, { signal: options.signal, logger: this.#logger });
       this.#memory?.append(key, toBytes(vector)); // one that is full only takes time
       vectors.set(text, vector);
       options.onProgress?.(++numEncoded);
-    }
+    });
     return vectors;
   }
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { ConfigError, dot, type SparseVector } from '../core/index.ts';
 import { loadModel, loadQueryModel } from '../model/index.ts';
 import type { Vocabulary } from '../text/index.ts';
+import { Lanes } from './lanes.ts';
 import { only, type Teacher } from './teacher.ts';
 import type { TeacherSpec } from './teacher-spec.ts';
 
@@ -20,18 +21,23 @@ export async function sparseTeacher(spec: TeacherSpec): Promise<SparseTeacher> {
       hint: 'leave it out, or write dense: before the model to pool its hidden states',
     });
   const load = kind === 'siamese' ? loadQueryModel : loadModel;
-  const model = await load(folder, { encodeLength: maxLength, precision });
+  const lanes = await Lanes.open((threads) => load(folder, { encodeLength: maxLength, precision, threads }));
+  const model = lanes.first;
   const isSiamese = kind === 'siamese' || (kind === undefined && 'queries' in model.settings);
   return {
     name: folder,
+    lanes: lanes.count,
     vocabulary: model.tokenizer.vocabulary,
     identity: async () => {
       const parts = [await model.identity(), isSiamese]; // what a model is called by does not depend on its queries
       return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
     },
     encode: async (role, text, options) => {
-      if (role === 'document') return (await only(model.encode([{ id: '', text }], options))).vector;
-      return isSiamese ? (await only(model.encodeQueries([text], options))).vector : model.encodeQuery(text).vector;
+      if (role === 'query' && !isSiamese) return model.encodeQuery(text).vector;
+      return await lanes.use(async (own) => {
+        const encoded = role === 'query' ? own.encodeQueries([text], options) : own.encode([{ id: '', text }], options);
+        return (await only<{ readonly vector: SparseVector }>(encoded)).vector;
+      });
     },
     score: dot,
     toBytes: ({ terms, weights }) => new Uint8Array(Uint32Array.from([...terms, ...bitsOf(weights)]).buffer),
@@ -42,7 +48,7 @@ export async function sparseTeacher(spec: TeacherSpec): Promise<SparseTeacher> {
         weights: new Float32Array(bytes.buffer, bytes.byteOffset + 4 * numTerms, numTerms),
       };
     },
-    close: () => model.close(),
+    close: () => lanes.close(),
   };
 }
 

@@ -11,6 +11,8 @@ export type Teacher<V> = {
   readonly name: string;
   /** sha256 of all that decides its vectors. */
   identity(): Promise<string>;
+  /** How many texts it encodes at a time. */
+  readonly lanes: number;
   /** The vector of a text, which depends on nothing else: what is encoded beside it may change its last bits. */
   encode(role: Role, text: string, options: EncodeOptions): Promise<V>;
   /** s(q, d) */
