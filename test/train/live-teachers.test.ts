@@ -1,5 +1,5 @@
 /** Runs with teachers that score batches as they come: same numbers as stored scores, same bits after a stop. */
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -60,8 +60,28 @@ describe('a run with live teachers', () => {
       await run('live', [`data.train=${place('bare.jsonl')}`, `teachers={ models: [ "${DENSE}" ] }`]);
       const [stored, live] = [metricsOf(place('stored')), metricsOf(place('live'))];
       expect(live).toEqual(stored);
+      const other = `teachers={ models: [ "siamese:${goldenFolder('tied')}" ] }`;
+      await run('kept', [`data.train=${place('stored.jsonl')}`, other]); // scores of lines come before those of teachers
+      expect(metricsOf(place('kept'))).toEqual(stored);
       expect(weightsOf('live').equals(weightsOf('stored'))).toBe(true);
       expect(existsSync(join(place('live'), 'teachers.cache'))).toBe(false);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'learns from more queries of a line, too, and keeps what its teacher encoded where it is told to',
+    async () => {
+      const memory = place('memory');
+      const set = [...IN_BATCH, `teachers.memory=${memory}`];
+      const asked = lists().map(({ query, docs }) => ({ query, docs, moreQueries: docs.slice(0, 2) }));
+      writeFileSync(place('asked.jsonl'), asked.map((line) => `${JSON.stringify(line)}\n`).join(''));
+      await run('few', set);
+      await run('many', [...set, `data.train=${place('asked.jsonl')}`]);
+      const [few, many] = ['few', 'many'].map((name) => metricsOf(place(name)).find(({ rank }) => rank !== undefined));
+      expect(many?.rank).toBeGreaterThan(0);
+      expect(many?.rank).not.toBe(few?.rank);
+      expect(readdirSync(memory).filter((name) => name.endsWith('.vectors'))).toHaveLength(1);
     },
     TIMEOUT_MS,
   );

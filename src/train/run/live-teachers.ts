@@ -55,7 +55,7 @@ export class LiveTeachers {
     this.identity = createHash('sha256').update(identities.join()).digest('hex');
   }
 
-  /** The batch, with what the losses want to know of it. */
+  /** The batch, with what the losses want to know of it and its lines do not say: scores that they bring are kept. */
   async teach(batch: TrainingBatch, signal: AbortSignal): Promise<TrainingBatch> {
     const { queries, moreQueries = [], documents } = batch;
     const G = this.#docsPerQuery;
@@ -65,7 +65,7 @@ export class LiveTeachers {
     const { ownScores, batchScores, vectors } = this.#wants;
     return {
       ...batch,
-      teacher: ownScores ? await score(own) : undefined,
+      teacher: batch.teacher ?? (ownScores ? await score(own) : undefined),
       batchTeacher: batchScores ? await score(all) : undefined,
       teacherVectors: vectors ? await this.#vectors(documents, signal) : undefined,
     };
