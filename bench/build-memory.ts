@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Random, sparseVector } from '../src/core/index.ts';
 import { createIndex, type EngineDocument } from '../src/engines/index.ts';
+import { loadModel } from '../src/model/index.ts';
 import { circumstances, describe } from './lib/machine.ts';
 import { atMost, printPart, writeResults } from './lib/report.ts';
 import { spread } from './lib/statistics.ts';
@@ -53,7 +54,7 @@ const folder = mkdtempSync(join(tmpdir(), 'lzero-build-memory-'));
 try {
   const where = await circumstances();
   console.log(describe(where));
-  const index = await createIndex(join(folder, 'index'));
+  const index = await createIndex(join(folder, 'index'), { model: await loadModel('bow') });
   const started = performance.now();
   const peaks: number[] = [];
   let added = 0;

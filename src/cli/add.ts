@@ -32,7 +32,7 @@ type Addition = { readonly folder: string; readonly input: string | undefined; r
 
 async function add(context: CliContext, { folder, input, options }: Addition): Promise<void> {
   await checkSource(input, options);
-  const model = await modelFor(folder, options);
+  const model = await modelFor(context, folder, options);
   try {
     const index = await openIndex(folder, { model, writer: { logger: context.logger } });
     try {
@@ -51,8 +51,8 @@ async function add(context: CliContext, { folder, input, options }: Addition): P
 }
 
 /** The model that the options name, or else the one that the index was made with. */
-async function modelFor(folder: string, options: AddCommandOptions): Promise<Model | undefined> {
-  if (options.model !== undefined) return await modelFrom(options);
+async function modelFor(context: CliContext, folder: string, options: AddCommandOptions): Promise<Model | undefined> {
+  if (options.model !== undefined) return await modelFrom(context, options);
   return await withIndex(folder, { mode: 'lean' }, async (index) => {
     if (options.vectors === undefined)
       return await modelOf(index, { ...checkpointOptions(options), precision: options.precision });

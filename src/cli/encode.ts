@@ -69,7 +69,7 @@ function parseShard(text: string): Shard {
 }
 
 async function encode(context: CliContext, input: string, options: EncodeCommandOptions): Promise<void> {
-  const model = await modelFrom(options);
+  const model = await modelFrom(context, options);
   const began = context.clock();
   try {
     const documents = readDocuments(input, { ...options, signal: context.signal });

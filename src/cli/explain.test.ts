@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hitsOf, lzero, lzeroJson, Scratch } from '../../test/cli/index-commands.ts';
 import { EMBEDDED_COLLECTION, openCollection } from '../data/index.ts';
 import { createIndex, type Product } from '../engines/index.ts';
+import { loadModel } from '../model/index.ts';
 
 const QUERY = 'cat scratching the sofa';
 
@@ -17,12 +18,15 @@ beforeAll(async () => {
   const part = (id: string, chunk: number, text: string) => ({ id: `${id}#${chunk}`, page: id, chunk, text });
   // The first page has the two best parts, so the second page is second and its part third.
   const parts = [part('a', 0, 'sofa cat'), part('a', 1, 'sofa cat'), part('b', 0, 'cat'), part('c', 0, 'nothing')];
-  for (const made of [await createIndex(index), await createIndex(bm25, { kind: 'bm25' })]) {
+  for (const made of [
+    await createIndex(index, { model: await loadModel('bow') }),
+    await createIndex(bm25, { kind: 'bm25' }),
+  ]) {
     await made.add(collection.documents());
     await made.commit();
     await made.close();
   }
-  const made = await createIndex(pages);
+  const made = await createIndex(pages, { model: await loadModel('bow') });
   await made.add(parts);
   await made.commit();
   await made.close();

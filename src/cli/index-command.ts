@@ -54,7 +54,7 @@ export function indexCommand(context: CliContext): Command {
 async function index(context: CliContext, input: string | undefined, options: IndexCommandOptions): Promise<void> {
   checkOptions(options);
   await checkSource(input, options);
-  const model = options.bm25 ? undefined : await modelFrom(options);
+  const model = options.bm25 ? undefined : await modelFrom(context, options);
   try {
     await build(context, { input, options, model });
   } finally {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Scratch } from '../../test/cli/index-commands.ts';
 import { createIndex } from '../engines/index.ts';
+import { loadModel } from '../model/index.ts';
 import { openSource } from './index-source.ts';
 
 let scratch: Scratch;
@@ -32,7 +33,7 @@ describe('documents with vectors beside them', () => {
     const lines = Array.from({ length: 100_000 }, (_, i) => ({ _id: `d${i}`, vector: { bread: 1 } }));
     scratch.writeLines('vectors.jsonl', lines);
     const vectors = scratch.path('vectors.jsonl');
-    const index = await createIndex(scratch.path('index'));
+    const index = await createIndex(scratch.path('index'), { model: await loadModel('bow') });
     try {
       const context = { index, model: undefined, signal: new AbortController().signal, skipKnown: false };
       const { documents } = await openSource(scratch.path('corpus.jsonl'), { vectors, chunk: false }, context);

@@ -37,15 +37,15 @@ describe('lzero add', () => {
 
   it('takes stored vectors', async () => {
     const vectors = scratch.writeLines('vectors.jsonl', [{ _id: 'new', vector: { flour: 1 } }]);
-    expect(await lzeroJson('add', index, '--vectors', vectors, '--model', 'default')).toMatchObject({ documents: 3 });
+    expect(await lzeroJson('add', index, '--vectors', vectors, '--model', 'bow')).toMatchObject({ documents: 3 });
     expect(await ids('flour')).toEqual(['bread', 'new']);
   });
 
-  it('and `index` call the embedded model default', async () => {
+  it('and `index` call the embedded model bow', async () => {
     const vectors = scratch.writeLines('vectors.jsonl', [{ _id: 'new', vector: { flour: 1 } }]);
     const other = scratch.path('other.index');
-    await lzeroJson('index', '--vectors', vectors, '-o', other, '--model', 'default');
-    expect((await lzeroJson('stats', other)).model.name).toBe('default');
+    await lzeroJson('index', '--vectors', vectors, '-o', other, '--model', 'bow');
+    expect((await lzeroJson('stats', other)).model.name).toBe('bow');
   });
 
   it('names pages without text, with --verbose', async () => {
@@ -60,7 +60,7 @@ describe('lzero add', () => {
     const vectors = scratch.writeLines('vectors.jsonl', [{ _id: 'new', vector: { flour: 1 } }]);
     expect(await lzero('add', index, '--vectors', vectors)).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringMatching(/holds vectors of the model default.*\nhint: .*--model default/),
+      stderr: expect.stringMatching(/holds vectors of the model bow.*\nhint: .*--model bow/),
     });
     const other = ['--model', goldenFolder('tied'), '--idf', 'none'];
     expect((await lzero('add', index, '--vectors', vectors, ...other)).exitCode).toBe(1);
@@ -92,7 +92,7 @@ describe('lzero add', () => {
     const other = ['--model', goldenFolder('tied'), '--idf', 'none'];
     expect(await lzero('add', index, corpus, ...other)).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(/was made with the model default; .*tied is another\nhint: /),
+      stderr: expect.stringMatching(/was made with the model bow; .*tied is another\nhint: /),
     });
     const words = scratch.path('words.index');
     await lzeroJson('index', corpus, '-o', words, '--bm25');
@@ -118,7 +118,7 @@ describe('lzero add', () => {
     const text = Array.from({ length: 6 }, () => 'many words of a long paragraph '.repeat(10)).join('\n\n');
     const docs = (content: string) => scratch.write('docs/a.txt', content);
     docs(text);
-    const killed = await openIndex(index, { model: await loadModel() });
+    const killed = await openIndex(index, { model: await loadModel('bow') });
     await killed.add(['a.txt#0', 'a.txt#1', 'a.txt#7'].map((id, chunk) => ({ id, page: 'a.txt', chunk, text })));
     await killed.close(); // logged, not committed
     docs('a paragraph');
@@ -172,7 +172,7 @@ describe('lzero delete', () => {
   });
 
   it('deletes what a killed `add` has logged', async () => {
-    const killed = await openIndex(index, { model: await loadModel() });
+    const killed = await openIndex(index, { model: await loadModel('bow') });
     await killed.add([{ id: 'p#0', page: 'p', chunk: 0, text: 'walrus' }]);
     await killed.close(); // logged, not committed
     expect((await lzeroJson('delete', index, 'p')).deleted).toEqual(['p']);
@@ -213,7 +213,7 @@ describe('lzero merge and stats', () => {
   it('stats shows what an index holds', async () => {
     const { stdout } = await lzero('stats', index);
     expect(stdout).toMatch(/^kind +learned sparse vectors\ndocuments +2\nsegments +1\n/);
-    expect(stdout).toMatch(/\nmodel +default \([0-9a-f]{12}\)\nfields +none\n/);
+    expect(stdout).toMatch(/\nmodel +bow \([0-9a-f]{12}\)\nfields +none\n/);
   });
 });
 

@@ -10,6 +10,10 @@ import {
   type Precision,
   parsePruneRule,
 } from '../model/index.ts';
+import type { CliContext } from './context.ts';
+
+/** Names the model of commands that are given none. */
+export const MODEL_VARIABLE = 'LZERO_MODEL';
 
 /** What a query needs of a model. */
 export type QueryModelOptions = Pick<ModelOptions, 'model' | 'idf'>;
@@ -50,7 +54,7 @@ export function addQueryModelOptions(command: Command): Command {
 function addModelOption(command: Command): Command {
   return command.option(
     '--model <folder>',
-    'model folder, Hugging Face checkpoint, or OWNER/NAME of a pulled model (default: the embedded bag of words)',
+    `model folder, Hugging Face checkpoint, OWNER/NAME of a pulled model, or bow (default: $${MODEL_VARIABLE}, else the embedded model)`,
   );
 }
 
@@ -77,9 +81,10 @@ export function checkpointOptions({ activation, encodeLength, prune, idf }: RawC
   return { activation, encodeLength, prune: prune === undefined ? undefined : parsePruneRule(prune), idf };
 }
 
-/** Loads the model that the options name. */
-export function modelFrom(options: ModelOptions): Promise<Model> {
-  return loadModel(options.model, { ...checkpointOptions(options), precision: options.precision });
+/** Loads the model that the options name, or else the environment. */
+export function modelFrom({ env }: Pick<CliContext, 'env'>, options: ModelOptions): Promise<Model> {
+  const name = options.model ?? env[MODEL_VARIABLE];
+  return loadModel(name, { ...checkpointOptions(options), precision: options.precision });
 }
 
 /** A number of at least 1 from the command line. */

@@ -68,7 +68,7 @@ async function headless(): Promise<string> {
 /** The golden checkpoint over the vocabulary of the embedded model, whose IDF table then fits. */
 async function overBertVocabulary(): Promise<string> {
   const source = goldenFolder('tied');
-  const { tokens } = (await loadModel()).tokenizer.vocabulary;
+  const { tokens } = (await loadModel('bow')).tokenizer.vocabulary;
   const made = join(folder, 'bert-vocabulary');
   cpSync(source, made, { recursive: true });
   writeFileSync(join(made, 'vocab.txt'), `${tokens.join('\n')}\n`);

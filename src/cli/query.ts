@@ -39,7 +39,7 @@ async function query(context: CliContext, text: string | undefined, options: Que
     throw new UsageError('give either a query or --file', { hint: 'lzero query "some words"' });
   }
   refuseTogether({ '--model': options.model, '--query-model': options.queryModel });
-  const side = await openQuerySide(options);
+  const side = await openQuerySide(context, options);
   try {
     if (text !== undefined) await printAll(context, side.encode([{ id: undefined, text }], context));
     else await printFile(context, side, options);
@@ -62,9 +62,9 @@ type QuerySide = {
   close(): Promise<void>;
 };
 
-async function openQuerySide({ queryModel, ...options }: QueryCommandOptions): Promise<QuerySide> {
+async function openQuerySide(context: CliContext, { queryModel, ...options }: QueryCommandOptions): Promise<QuerySide> {
   if (queryModel !== undefined) return networkSide(await QueryModel.open(queryModel, options));
-  const model = await modelFrom(options);
+  const model = await modelFrom(context, options);
   return {
     encode: async function* (queries: TypedQueries) {
       for await (const { id, text } of queries) yield { id, text, terms: model.encodeQuery(text).terms };

@@ -4,6 +4,7 @@ import { hitsOf, lzero, lzeroJson, Scratch } from '../../test/cli/index-commands
 import { goldenFolder } from '../../test/golden/model/fixtures.ts';
 import { EMBEDDED_COLLECTION, openCollection, type Query } from '../data/index.ts';
 import { createIndex, type Hit, type Product } from '../engines/index.ts';
+import { loadModel } from '../model/index.ts';
 import type { QueryTerm } from '../text/index.ts';
 
 let scratch: Scratch;
@@ -21,7 +22,7 @@ beforeAll(async () => {
   ];
   const collection = await openCollection(EMBEDDED_COLLECTION);
   for (const [folder, kind] of [[index, 'sparse'] as const, [bm25, 'bm25'] as const]) {
-    const made = await createIndex(folder, { kind });
+    const made = await createIndex(folder, { kind, model: await loadModel('bow') });
     await made.add(collection.documents());
     await made.add([{ id: hostile._id, text: hostile.text }, ...page]);
     await made.commit();

@@ -16,7 +16,7 @@ let model: Model;
 
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'lzero-engine-'));
-  model = await loadModel();
+  model = await loadModel('bow');
 });
 afterAll(() => rmSync(root, { recursive: true }));
 

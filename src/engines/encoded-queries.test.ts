@@ -43,7 +43,7 @@ describe('an index asked with encoded queries', () => {
   });
 
   it('refuses a vocabulary of another size, and of another token', async () => {
-    const bow = await loadModel();
+    const bow = await loadModel('bow');
     expect(() => requireSharedVocabulary(index, bow)).toThrow(/another vocabulary than .*: 30522 tokens against 277/);
     const { folder: copy, remove } = copyOfGolden('tied');
     const vocabulary = readFileSync(join(copy, 'vocab.txt'), 'utf8');

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadModel } from '../model/index.ts';
 import { createIndex } from './embedded-index.ts';
 import type { Engine, EngineDocument } from './engine.ts';
 import { type HybridOptions, hybridEngine } from './hybrid.ts';
@@ -15,7 +16,10 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }));
 
 async function made(documents: readonly EngineDocument[], options: HybridOptions): Promise<Engine> {
-  const engines = [await createIndex(join(root, 'terms')), await createIndex(join(root, 'words'), { kind: 'bm25' })];
+  const engines = [
+    await createIndex(join(root, 'terms'), { model: await loadModel('bow') }),
+    await createIndex(join(root, 'words'), { kind: 'bm25' }),
+  ];
   const hybrid = hybridEngine(engines, options);
   await hybrid.add(documents);
   await hybrid.commit();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Query } from '../data/index.ts';
 import { createIndex } from '../engines/index.ts';
+import { loadModel } from '../model/index.ts';
 import { indexSystem } from './engine-system.ts';
 import { type QueryEncoder, rememberQueries } from './query-encoder.ts';
 
@@ -45,7 +46,7 @@ describe('an index whose queries something else encodes', () => {
   }
 
   async function breadIndex() {
-    const index = await createIndex(join(root, 'index')); // of the embedded model: each word weighs 1
+    const index = await createIndex(join(root, 'index'), { model: await loadModel('bow') }); // each word weighs 1
     await index.add([
       { id: 'loaf', text: 'bread' },
       { id: 'sea', text: 'salt oil' },

@@ -46,7 +46,7 @@ describe('queries encoded by a network', () => {
   });
 
   it('need a network', async () => {
-    const bow = await loadModel();
+    const bow = await loadModel('bow');
     await expect(collect(bow.encodeQueries(['words']))).rejects.toThrow(ConfigError);
     await expect(loadQueryModel(bow.folder)).rejects.toThrow(/has no network to encode queries with/);
   });

@@ -41,7 +41,7 @@ describe('a model', () => {
   });
 
   it('names a document without a text', async () => {
-    const model = await loadModel();
+    const model = await loadModel('bow');
     const documents: DocumentToEncode[] = JSON.parse('[{"id":"a","text":"moon"},{"id":"b","title":"tide"}]');
     await expect(collect(model.encode(documents))).rejects.toThrow(InputError);
     await expect(collect(model.encode(documents))).rejects.toThrow('document "b" has no text');
@@ -127,7 +127,7 @@ describe('a model', () => {
 
 describe('the embedded model', () => {
   it('needs no engine: every token weighs 1, once, special tokens never', async () => {
-    const model = await loadModel();
+    const model = await loadModel('bow');
     const [{ vector, truncated }] = await collect(model.encode([{ id: '0', text: 'The cat, the CAT! [SEP]' }]));
     const tokens = [...vector.terms].map((term) => model.tokenizer.vocabulary.tokens[term]);
     expect(tokens.toSorted()).toEqual(['!', ',', 'cat', 'the']);

@@ -13,6 +13,9 @@ export type HostOptions = {
   readonly env?: Readonly<Record<string, string>>;
 };
 
+/** Tests of commands are about commands: the bag of words is enough, where they do not name another model. */
+const ENVIRONMENT = { LZERO_MODEL: 'bow' };
+
 /** A host whose streams remember. */
 export function fakeHost({ closed = false, signal = new AbortController().signal, env = {} }: HostOptions = {}) {
   const out: string[] = [];
@@ -24,7 +27,13 @@ export function fakeHost({ closed = false, signal = new AbortController().signal
       done();
     },
   });
-  const host: Host = { stdout, stderr: { write: (text) => err.push(text) }, env, clock: () => 0, signal };
+  const host: Host = {
+    stdout,
+    stderr: { write: (text) => err.push(text) },
+    env: { ...ENVIRONMENT, ...env },
+    clock: () => 0,
+    signal,
+  };
   return { host, stdout: () => out.join(''), stderr: () => err.join('') };
 }
 

@@ -14,7 +14,7 @@ let model: Model;
 let numIndexes = 0;
 
 beforeAll(async () => {
-  model = await loadModel();
+  model = await loadModel('bow');
   folder = await mkdtemp(join(tmpdir(), 'lzero-contract-'));
 });
 afterAll(() => rm(folder, { recursive: true }));

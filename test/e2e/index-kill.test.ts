@@ -27,7 +27,9 @@ afterAll(() => scratch.remove());
 /** Kills the build as soon as its folder has this file. True if it was killed before its end. */
 async function killAt(folder: string, file: string): Promise<boolean> {
   mkdirSync(join(folder, 'segments'), { recursive: true });
-  const child = spawn(process.execPath, [MAIN, 'index', corpus, '-o', folder, '--quiet'], { stdio: 'inherit' });
+  const child = spawn(process.execPath, [MAIN, 'index', corpus, '-o', folder, '--quiet', '--model', 'bow'], {
+    stdio: 'inherit',
+  });
   const kill = () => existsSync(join(folder, file)) && child.kill('SIGKILL');
   const watchers = [folder, join(folder, 'segments')].map((path) => watch(path, kill));
   const [, signal] = await once(child, 'close');
@@ -37,7 +39,7 @@ async function killAt(folder: string, file: string): Promise<boolean> {
 
 /** The same for one that replaces an index, whose folders come and go. */
 async function killForced(folder: string, file: string): Promise<boolean> {
-  const child = spawn(process.execPath, [MAIN, 'index', corpus, '-o', folder, '--force', '--quiet'], {
+  const child = spawn(process.execPath, [MAIN, 'index', corpus, '-o', folder, '--force', '--quiet', '--model', 'bow'], {
     stdio: 'inherit',
   });
   const look = setInterval(() => existsSync(join(folder, file)) && child.kill('SIGKILL'), 1);

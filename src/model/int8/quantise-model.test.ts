@@ -78,7 +78,7 @@ describe('precision int8', () => {
   });
 
   it('changes nothing about a model without a network', async () => {
-    const [bow, asked] = [await loadModel(), await loadModel(undefined, { precision: 'int8' })];
+    const [bow, asked] = [await loadModel('bow'), await loadModel('bow', { precision: 'int8' })];
     expect(asked.precision).toBe('fp32');
     expect(await asked.identity()).toBe(await bow.identity());
   });

@@ -12,7 +12,7 @@ import { titleQueries } from './titles.ts';
 
 let model: Model;
 beforeAll(async () => {
-  model = await loadModel();
+  model = await loadModel('bow');
 });
 afterAll(() => model.close());
 
