@@ -70,7 +70,7 @@ async function writeTitles(file: string, folder: string): Promise<void> {
     .map(({ _id, title, text }) => ({ _id, text: withoutTitle(text, pageTitle(title)) }));
   const queries = [...kept]
     .map(([_id, passages]) => ({ _id, text: pageTitle(passages[0].title), numPassages: passages.length }))
-    .filter(({ text, numPassages }) => numPassages > 1 && /\s/.test(text) && isOwn(text))
+    .filter(({ text, numPassages }) => numPassages > 1 && (text.match(/[\p{L}\d]+/gu) ?? []).length > 1 && isOwn(text))
     .slice(0, MAX_QUERIES);
   const judgements = queries.flatMap(({ _id }) =>
     (kept.get(_id) ?? []).map((passage) => `${_id}\t${passage._id}\t1\n`),
