@@ -1,6 +1,7 @@
 /** What the server of a view answers, to whom, and what it tells of changes. Needs the built page (npm test builds). */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -38,6 +39,22 @@ function asked(url: string, headers: Record<string, string>, method = 'GET'): Pr
     })
       .on('error', reject)
       .end();
+  });
+}
+
+/** Asks for a target as it is written: `fetch` and `request` would put it right. */
+function askedAsWritten(url: string, target: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const socket = connect(Number(new URL(url).port), '127.0.0.1', () =>
+      socket.write(`GET ${target} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n`),
+    );
+    socket
+      .on('data', (bytes) => {
+        text += bytes;
+      })
+      .on('error', reject)
+      .on('end', () => resolve(text.split('\r\n')[0]));
   });
 }
 
@@ -87,6 +104,28 @@ describe('the server of a view', () => {
   ])('has no %s', async (path) => {
     const { url } = await serve('none.run');
     expect((await fetch(url + path)).status).toBe(404);
+  });
+
+  it.each([
+    ['//', 404],
+    ['///x', 404],
+    ['/\\', 404],
+    ['/%', 404],
+    ['/?%&=%zz', 200],
+    ['/api/runs/0/lengths?step=%', 200],
+    ['http://127.0.0.1/', 200],
+    ['HTTP://localhost:6410/api/runs/0?x', 200],
+    ['http://127.0.0.1', 200],
+    ['http://127.0.0.1//', 404],
+    ['http://evil.example/', 403],
+    ['https://evil.example/api/runs/0', 403],
+    ['http://127.0.0.1@evil.example/', 403],
+    ['http://[', 403],
+    ['*', 404],
+  ])('asked for %j as it is written answers %d, and goes on to answer', async (target, status) => {
+    const { url } = await serve('none.run');
+    expect(await askedAsWritten(url, target)).toMatch(`HTTP/1.1 ${status} `);
+    expect((await fetch(url)).status).toBe(200);
   });
 
   it('gives rows as the file has them, from any one on, and all where the generation is another', async () => {

@@ -12,6 +12,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { errorCode, LzeroError, messageOf } from '../core/index.ts';
+import { guardedAnswer } from './guarded-answer.ts';
 import { type PageFile, readPageFiles } from './page-files.ts';
 import { encodeRows } from './rows-format.ts';
 import type { RunFollower, RunHead } from './run-follower.ts';
@@ -55,7 +56,9 @@ export async function viewRuns(folders: readonly string[], { port }: ViewOptions
   const files = await readPageFiles();
   const watch = new RunWatch(folders);
   await watch.look();
-  const server = createServer((request, response) => answer({ request, response }, files, watch));
+  const server = createServer((request, response) => {
+    void guardedAnswer(response, () => answer({ request, response }, files, watch));
+  });
   await listen(server, port);
   return {
     url: `http://${LOOPBACK}:${portOf(server)}/`,
@@ -88,6 +91,7 @@ function listenAt(server: Server, port: number): Promise<void> {
     server.once('error', reject);
     server.listen(port, LOOPBACK, () => {
       server.off('error', reject);
+      server.on('error', () => {}); // a connection that could not be accepted: whoever wanted it asks again
       resolve();
     });
   });
@@ -107,13 +111,15 @@ type Reply = {
   readonly cache?: string;
 };
 
-function answer({ request, response }: Exchange, files: ReadonlyMap<string, PageFile>, watch: RunWatch): void {
+async function answer(
+  { request, response }: Exchange,
+  files: ReadonlyMap<string, PageFile>,
+  watch: RunWatch,
+): Promise<void> {
   for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-  const reply = refusalOf(request) ?? replyTo(new URL(request.url ?? '/', 'http://view'), files, watch);
-  if (reply === 'events') {
-    sendEvents(response, watch);
-    return;
-  }
+  const target = targetOf(request);
+  const reply = refusalOf(target, request.method) ?? replyTo(target, files, watch);
+  if (reply === 'events') return await sendEvents(response, watch);
   const { status = 200, type, body, cache = 'no-store' } = reply;
   response.writeHead(status, {
     'content-type': type,
@@ -123,8 +129,20 @@ function answer({ request, response }: Exchange, files: ReadonlyMap<string, Page
   response.end(body);
 }
 
-function refusalOf({ headers, method }: IncomingMessage): Reply | undefined {
-  if (!isOfThisMachine(headers.host)) return refusal(403, 'ask for 127.0.0.1 or localhost');
+/** What is asked for. */
+type Target = { readonly host: string | undefined; readonly path: string; readonly parameters: URLSearchParams };
+
+/**
+ * The parts of a request's target, of its origin form (`/path?query`) or its absolute form (`http://host/path?query`), whose
+ * host counts in place of the header's (RFC 9112, 3.2). Not by `URL`, which takes `//x` for a host and throws at `//`.
+ */
+function targetOf({ url = '/', headers }: IncomingMessage): Target {
+  const [, host = headers.host, path = '', query = ''] = /^(?:https?:\/\/([^/?]*))?([^?]*)\??(.*)$/i.exec(url) ?? [];
+  return { host, path: path || '/', parameters: new URLSearchParams(query) };
+}
+
+function refusalOf({ host }: Target, method: string | undefined): Reply | undefined {
+  if (!isOfThisMachine(host)) return refusal(403, 'ask for 127.0.0.1 or localhost');
   return method === 'GET' || method === 'HEAD' ? undefined : refusal(405, 'there is nothing to change');
 }
 
@@ -134,18 +152,18 @@ function isOfThisMachine(host = ''): boolean {
 }
 
 function replyTo(
-  { pathname, searchParams }: URL,
+  { path, parameters }: Target,
   files: ReadonlyMap<string, PageFile>,
   watch: RunWatch,
 ): Reply | 'events' {
-  const file = files.get(pathname);
-  if (file) return fileReply(pathname, file);
-  if (pathname === '/api/events') return 'events';
-  const [, id, part] = /^\/api\/runs\/(\d{1,6})(\/rows|\/lengths)?$/.exec(pathname) ?? [];
+  const file = files.get(path);
+  if (file) return fileReply(path, file);
+  if (path === '/api/events') return 'events';
+  const [, id, part] = /^\/api\/runs\/(\d{1,6})(\/rows|\/lengths)?$/.exec(path) ?? [];
   const run = id === undefined ? undefined : watch.runs[Number(id)];
   if (run === undefined) return refusal(404, 'there is no such thing');
-  if (part === '/rows') return rowsReply(run, searchParams);
-  if (part === '/lengths') return jsonReply(run.lengthsAt(numberOf(searchParams, 'step')) ?? null);
+  if (part === '/rows') return rowsReply(run, parameters);
+  if (part === '/lengths') return jsonReply(run.lengthsAt(numberOf(parameters, 'step')) ?? null);
   return jsonReply(run.details);
 }
 
@@ -178,7 +196,7 @@ function numberOf(parameters: URLSearchParams, name: string): number {
 }
 
 /** Every message has the heads of all runs, so that one that is missed is made good by the next. */
-function sendEvents(response: ServerResponse, watch: RunWatch): void {
+async function sendEvents(response: ServerResponse, watch: RunWatch): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
   const tell = (runs: readonly RunHead[]): void => {
     if (!response.writableNeedDrain) response.write(`data: ${JSON.stringify(runs)}\n\n`);
@@ -189,5 +207,6 @@ function sendEvents(response: ServerResponse, watch: RunWatch): void {
     clearInterval(heartbeat);
     stop();
   });
-  void watch.look().then(() => tell(watch.heads));
+  await watch.look();
+  tell(watch.heads);
 }
