@@ -60,10 +60,10 @@ export class RunFollower {
   #generation = randomInt(2 ** 40); // no page takes the rows of another view for ours
   #version = 0;
 
-  constructor(id: number, folder: string) {
+  constructor(id: number, folder: string, name = basename(resolve(folder))) {
     this.id = id;
     this.folder = folder;
-    this.name = basename(resolve(folder));
+    this.name = name;
     this.#metrics = new FollowedFile(join(folder, 'metrics.jsonl'));
   }
 

@@ -2,6 +2,7 @@
  * The runs behind a page, looked at once a second, and only while somebody looks at the page. Knows nothing of HTTP.
  */
 import { RunFollower, type RunHead } from './run-follower.ts';
+import { runNames } from './run-names.ts';
 
 /** Told when something has changed, with the heads of all runs. */
 export type Watcher = (runs: readonly RunHead[]) => void;
@@ -17,7 +18,8 @@ export class RunWatch {
   #told = '';
 
   constructor(folders: readonly string[]) {
-    this.runs = folders.map((folder, id) => new RunFollower(id, folder));
+    const names = runNames(folders);
+    this.runs = folders.map((folder, id) => new RunFollower(id, folder, names[id]));
   }
 
   get heads(): RunHead[] {

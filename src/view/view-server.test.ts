@@ -151,6 +151,13 @@ describe('the server of a view', () => {
     expect(page.last('step')).toBe(30_000);
   });
 
+  it('calls runs of one name by the folders that they are in', async () => {
+    const { url, runs } = await serve('exp1/train.run', 'exp2/train.run', 'other.run');
+    const names = ['exp1/train.run', 'exp2/train.run', 'other.run'];
+    expect(runs.map(({ name }) => name)).toEqual(names);
+    expect(await (await fetch(`${url}api/runs/1`)).json()).toMatchObject({ id: 1, name: names[1] });
+  });
+
   it('gives lengths at a step, and null before the first', async () => {
     makeRun(join(folder, 'lengths.run'), { numLines: 100 });
     const { url } = await serve('lengths.run');

@@ -3,7 +3,7 @@
  * Plain attributes only, no style sheet: a saved file looks as it does here.
  */
 import type { JSX } from 'preact';
-import type { Theme } from './theme.ts';
+import type { Stroke, Theme } from './theme.ts';
 import { linearTicks, logTicks } from './ticks.ts';
 
 /** An axis. */
@@ -18,9 +18,10 @@ export type FigureAxis = {
 };
 
 /** A line, with dots or an area below it where wanted. */
-export type FigureSeries = {
+export type FigureSeries = Stroke & {
+  /** Of its run. */
+  readonly id: number;
   readonly name: string;
-  readonly colour: string;
   /** Null where the line is broken. */
   readonly points: readonly (readonly [x: number, y: number] | null)[];
   readonly isFaint?: boolean;
@@ -85,8 +86,8 @@ export function Figure(spec: FigureSpec): JSX.Element {
           </text>
         </g>
       ))}
-      {series.map((one, i) => (
-        <Line key={`${i} ${one.name}`} series={one} frame={frame} base={height - BOTTOM} />
+      {series.map((one) => (
+        <Line key={`${one.id} ${one.isFaint}`} series={one} frame={frame} base={height - BOTTOM} />
       ))}
     </svg>
   );
@@ -106,12 +107,12 @@ function Heading({ spec, named }: { spec: FigureSpec; named: readonly FigureSeri
       <text x={LEFT} y={20} fill={theme.ink} font-size={14} font-weight="600">
         {title}
       </text>
-      {named.map(({ name, colour }, i) => {
+      {named.map(({ id, name, colour, dash }, i) => {
         const [x, y] = [LEFT + (i % 2) * ((width - LEFT) / 2), 38 + 16 * Math.floor(i / 2)];
         return (
-          <g key={name}>
-            <rect x={x} y={y - 9} width={10} height={10} rx={2} fill={colour} />
-            <text x={x + 15} y={y} fill={theme.ink}>
+          <g key={id}>
+            <path d={`M${x} ${y - 4}h18`} stroke={colour} stroke-width={3} stroke-dasharray={dashArray(dash)} />
+            <text x={x + 24} y={y} fill={theme.ink}>
               {name}
             </text>
           </g>
@@ -119,6 +120,10 @@ function Heading({ spec, named }: { spec: FigureSpec; named: readonly FigureSeri
       })}
     </g>
   );
+}
+
+function dashArray(dash: readonly number[]): string | undefined {
+  return dash.length === 0 ? undefined : dash.join(' ');
 }
 
 function Axes({ spec, frame }: { spec: FigureSpec; frame: Frame }): JSX.Element {
@@ -157,7 +162,7 @@ function Axes({ spec, frame }: { spec: FigureSpec; frame: Frame }): JSX.Element 
 }
 
 function Line({ series, frame, base }: { series: FigureSeries; frame: Frame; base: number }): JSX.Element {
-  const { points, colour, isFaint = false, isFilled = false, dots = [] } = series;
+  const { points, colour, dash, isFaint = false, isFilled = false, dots = [] } = series;
   const { px, py } = frame;
   let isBroken = true;
   const parts = points.map((point) => {
@@ -182,6 +187,7 @@ function Line({ series, frame, base }: { series: FigureSeries; frame: Frame; bas
         stroke-width={isFaint ? 1 : 1.8}
         stroke-opacity={isFaint ? 0.35 : 1}
         stroke-linejoin="round"
+        stroke-dasharray={dashArray(dash)}
       />
       {dots.map(({ x, y, title, isLast }, i) => (
         <circle key={`${i} ${title}`} cx={px(x)} cy={py(y)} r={isLast ? 5.5 : 3.5} fill={colour}>

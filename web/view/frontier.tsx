@@ -6,7 +6,7 @@ import { count, short } from './format.ts';
 import { useWidth } from './place.ts';
 import type { Run } from './run.ts';
 import { SaveButtons } from './save.tsx';
-import { colourOf, LIGHT, type Theme } from './theme.ts';
+import { LIGHT, strokeOf, type Theme } from './theme.ts';
 
 const QUALITY = 'ndcg@10';
 const COST = 'flops';
@@ -63,8 +63,9 @@ function figureOf(
     series: runs.map((run) => {
       const own = evaluationsOf(run);
       return {
+        id: run.id,
         name: run.name,
-        colour: colourOf(theme, run.id),
+        ...strokeOf(theme, run.id),
         points: own.map(({ values }) => [values[COST], values[QUALITY]] as const),
         dots: own.map(({ step, values }, i) => ({
           x: values[COST],

@@ -9,7 +9,7 @@ import { ask } from './live.ts';
 import { useSight, useWidth } from './place.ts';
 import { numberAt, type Run } from './run.ts';
 import { SaveButtons } from './save.tsx';
-import { colourOf, LIGHT, type Theme } from './theme.ts';
+import { LIGHT, strokeOf, type Theme } from './theme.ts';
 
 type LengthsProps = { readonly runs: readonly Run[]; readonly revision: number; readonly theme: Theme };
 type Shown = { readonly run: Run; readonly histogram: LengthHistogramAt };
@@ -99,8 +99,9 @@ function figureOf(shown: readonly Shown[], size: { width: number; height: number
     },
     marks: marksOf(shown, theme).filter(({ x }) => x > from && x < to),
     series: shown.map(({ run, histogram }, i) => ({
+      id: run.id,
       name: `${run.name}, step ${count(histogram.step)}`,
-      colour: colourOf(theme, run.id),
+      ...strokeOf(theme, run.id),
       points: stairs(histogram.bins.map(binNumber), shares[i]),
       isFilled: true,
     })),

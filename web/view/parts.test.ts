@@ -6,6 +6,7 @@ import { count, duration, short } from './format.ts';
 import { chartsOf } from './metrics.ts';
 import { extentOf, panned, zoomed } from './options.ts';
 import { Run } from './run.ts';
+import { DARK, LIGHT, strokeOf, swatchOf } from './theme.ts';
 import { linearTicks, logTicks } from './ticks.ts';
 
 const head = { id: 0, name: 'a', state: 'running', generation: 1, numRows: 0, version: 0 } as const;
@@ -60,6 +61,17 @@ describe('parts of the page', () => {
     expect(chartsOf([one]).map(({ name }) => name)).toEqual(['loss', 'kl', 'flops', 'docsPerSecond']);
     const two = runOf({ step: [1], loss: [1], rank: [1], kl: [1], 'info-nce': [1] });
     expect(chartsOf([two]).map(({ name }) => name)).toEqual(['loss', 'rank', 'kl', 'info-nce']);
+  });
+
+  it.each([
+    ['light', LIGHT],
+    ['dark', DARK],
+  ])('on %s paper 32 runs have 32 looks: of their lines, and of what is beside their names', (_, theme) => {
+    const ids = Array.from({ length: 32 }, (_, id) => id);
+    expect(new Set(ids.map((id) => JSON.stringify(strokeOf(theme, id)))).size).toBe(32);
+    expect(new Set(ids.map((id) => swatchOf(theme, id))).size).toBe(32);
+    expect(strokeOf(theme, 7)).toEqual({ colour: theme.runs[7], dash: [] }); // the first eight are unbroken
+    expect(swatchOf(theme, 7)).toBe(theme.runs[7]);
   });
 
   it('time is steps · documents a step / documents a second, added up', () => {

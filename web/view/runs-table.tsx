@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import type { RunState } from '../../src/view/index.ts';
 import { count, short } from './format.ts';
 import type { Run } from './run.ts';
-import { colourOf, type Theme } from './theme.ts';
+import { swatchOf, type Theme } from './theme.ts';
 
 const STATES: Readonly<Record<RunState, string>> = {
   waiting: '… no run there yet',
@@ -41,7 +41,7 @@ export function RunsTable({ runs, hidden, theme, onToggle }: RunsTableProps): JS
               <th scope="row">
                 <label>
                   <input type="checkbox" checked={!hidden.has(run.id)} onChange={() => onToggle(run.id)} />
-                  <span class="swatch" style={{ background: colourOf(theme, run.id) }} />
+                  <span class="swatch" style={{ background: swatchOf(theme, run.id) }} />
                   {run.name}
                 </label>
               </th>

@@ -8,7 +8,7 @@ export type Theme = {
   readonly quiet: string;
   readonly grid: string;
   readonly alarm: string;
-  /** Of runs, in order; then again from the first. */
+  /** Of runs, in order; then again from the first, with dashes. */
   readonly runs: readonly string[];
 };
 
@@ -32,9 +32,28 @@ export const DARK: Theme = {
   runs: ['#58a6ff', '#f0a04b', '#3fb950', '#bc8cff', '#f778ba', '#39c5cf', '#d8b36a', '#a5adb5'],
 };
 
-/** The colour of a run. */
-export function colourOf({ runs }: Theme, id: number): string {
-  return runs[id % runs.length];
+/** Pixels drawn and left out by turns: of the runs that have each colour first, then of those that have it again. */
+const DASHES: readonly (readonly number[])[] = [[], [7, 4], [2, 3], [7, 3, 2, 3]];
+
+/** How the line of a run looks. */
+export type Stroke = {
+  readonly colour: string;
+  /** Empty for an unbroken line. */
+  readonly dash: readonly number[];
+};
+
+/** The line of a run: no two of 32 runs have the same. */
+export function strokeOf({ runs }: Theme, id: number): Stroke {
+  return { colour: runs[id % runs.length], dash: DASHES[Math.floor(id / runs.length) % DASHES.length] };
+}
+
+/** What stands beside the name of a run, as the background of an element: its colour, in stripes as its line has dashes. */
+export function swatchOf(theme: Theme, id: number): string {
+  const { colour, dash } = strokeOf(theme, id);
+  if (dash.length === 0) return colour;
+  const edge = (i: number): number => dash.slice(0, i).reduce((sum, length) => sum + length, 0);
+  const stripes = dash.map((_, i) => `${i % 2 === 0 ? colour : 'transparent'} ${edge(i)}px ${edge(i + 1)}px`);
+  return `repeating-linear-gradient(90deg, ${stripes.join(', ')})`;
 }
 
 /** The theme that the reader prefers, as long as that lasts. */

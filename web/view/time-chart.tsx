@@ -10,7 +10,7 @@ import type { MetricChart } from './metrics.ts';
 import { type ChartOptions, extentOf, type Range } from './options.ts';
 import type { Axis, Run } from './run.ts';
 import { SaveButtons } from './save.tsx';
-import { colourOf, LIGHT, type Theme } from './theme.ts';
+import { LIGHT, strokeOf, swatchOf, type Theme } from './theme.ts';
 
 /** What a chart is given. */
 export type TimeChartProps = {
@@ -63,7 +63,7 @@ export function TimeChart(props: TimeChartProps): JSX.Element {
       <ul class="readout" ref={readout}>
         {runs.map(({ id, name }) => (
           <li key={id}>
-            <span class="swatch" style={{ background: colourOf(theme, id) }} />
+            <span class="swatch" style={{ background: swatchOf(theme, id) }} />
             {runs.length > 1 && <span class="name">{name}</span>}
             <output class="value" />
           </li>
@@ -238,7 +238,8 @@ class Plot {
     const axis = { font: FONT, stroke: theme.quiet, grid: { stroke: theme.grid, width: 1 }, ticks: { show: false } };
     const isSmoothed = options.window > 1;
     const line = (run: Run, isFaint: boolean): uPlot.Series => ({
-      stroke: colourOf(theme, run.id),
+      stroke: strokeOf(theme, run.id).colour,
+      dash: strokeOf(theme, run.id).dash.map((length) => length * devicePixelRatio),
       width: isFaint ? 1 : 1.8,
       alpha: isFaint ? 0.3 : 1,
       auto: !isFaint, // outliers of single lines do not flatten the smoothed ones
@@ -352,7 +353,8 @@ function figureOf(props: TimeChartProps): FigureSpec {
       const points = values.flatMap((y, k): [number, number][] =>
         y === null || xs[k] < range[0] || xs[k] > range[1] ? [] : [[xs[k], inside(y)]],
       );
-      return { name: run.name, colour: colourOf(LIGHT, run.id), points, isFaint: isSmoothed && i < runs.length };
+      const isFaint = isSmoothed && i < runs.length;
+      return { id: run.id, name: run.name, ...strokeOf(LIGHT, run.id), points, isFaint };
     }),
   };
 }
