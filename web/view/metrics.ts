@@ -19,6 +19,7 @@ const KNOWN: Readonly<Record<string, Omit<MetricChart, 'name'>>> = {
   loss: { title: 'loss', format: short },
   rank: { title: 'rank: sum of ranking losses', format: short },
   flops: { title: 'flops, before λ', format: short },
+  'df-flops': { title: 'df-flops, before λ', format: short },
   l1: { title: 'l1, before λ', format: short },
   lambda: { title: 'λ', format: short, isSchedule: true },
   learningRate: { title: 'learning rate', format: short, isSchedule: true },

@@ -1,5 +1,6 @@
 /** Small parts of the page: ticks, numbers in words, zoom, bins, names of charts, time. */
 import { describe, expect, it } from 'vitest';
+import { trainConfigSchema } from '../../src/train/config.ts';
 import { lengthBin } from '../../src/train/run/length-histogram.ts';
 import { binNumber } from './bins.ts';
 import { count, duration, short } from './format.ts';
@@ -72,6 +73,13 @@ describe('parts of the page', () => {
     expect(new Set(ids.map((id) => swatchOf(theme, id))).size).toBe(32);
     expect(strokeOf(theme, 7)).toEqual({ colour: theme.runs[7], dash: [] }); // the first eight are unbroken
     expect(swatchOf(theme, 7)).toBe(theme.runs[7]);
+  });
+
+  const { regulariser } = trainConfigSchema.shape.sparsity.shape;
+
+  it.each(regulariser.unwrap().options)('knows %s for a regulariser, not for a ranking loss', (name) => {
+    const run = runOf({ step: [1], loss: [1], rank: [1], kl: [1], [name]: [1], lambda: [1] });
+    expect(chartsOf([run]).map(({ title }) => title)).toEqual(['loss', 'kl', `${name}, before λ`, 'λ']);
   });
 
   it('time is steps · documents a step / documents a second, added up', () => {
