@@ -4,7 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { basename, dirname } from 'node:path';
-import { assert } from '../core/index.ts';
+import { assert, ConfigError } from '../core/index.ts';
 import type { GraphBuilder, Tensor, Value } from '../graph/index.ts';
 import { canMapFiles, Session, toOnnx } from '../graph/index.ts';
 import type { ParameterLookup, ParameterSource } from './bert-graph.ts';
@@ -34,6 +34,12 @@ export type RunnerOptions = {
   /** Threads that compute; as many as this process may use at once if not given. */
   readonly threads?: number | undefined;
 };
+
+/** Types do not hold those who call from JavaScript. */
+export function checkThreads({ threads }: RunnerOptions): void {
+  if (threads !== undefined && !(Number.isInteger(threads) && threads > 0))
+    throw new ConfigError(`threads is ${threads}, expected a whole number from 1`);
+}
 
 /** An engine session that knows how to give graphs the checkpoint's weights. Close it when done. */
 export class GraphRunner {

@@ -9,6 +9,7 @@ import type { BatchEncoder, DocumentToEncode, EncodedDocument, EncodeOptions } f
 import { EMPTY_VECTOR, encodeStream } from './encode.ts';
 import type { QueryTexts } from './encode-queries.ts';
 import { encodeQueries } from './encode-queries.ts';
+import { checkThreads } from './graph-runner.ts';
 import type { ResolvedModel } from './hub/resolve-model.ts';
 import { resolveModel } from './hub/resolve-model.ts';
 import type { Precision } from './int8/precision.ts';
@@ -199,8 +200,7 @@ function bagOfWords(ids: Int32Array, dropped: ReadonlySet<number>): SparseVector
  */
 export async function loadModel(folder: string = DEFAULT_MODEL, options: LoadOptions = {}): Promise<Model> {
   const { threads, precision, cache, ...checkpoint } = options;
-  if (threads !== undefined && !(Number.isInteger(threads) && threads > 0))
-    throw new ConfigError(`threads is ${threads}, expected a whole number from 1`);
+  checkThreads({ threads });
   if (precision !== undefined && !PRECISIONS.includes(precision))
     throw new ConfigError(`precision is ${precision}, expected ${PRECISIONS.join(' or ')}`);
   const found = await resolveModel(folder, cache);

@@ -1,12 +1,15 @@
 /** A dense encoder as a teacher: s(q, d) = q·d, the cosine where its vectors have length 1. */
-import { DenseModel, denseProduct } from '../model/index.ts';
+import { DenseModel, denseProduct, type RunnerOptions } from '../model/index.ts';
 import { Lanes } from './lanes.ts';
 import { only, type Teacher } from './teacher.ts';
 import type { TeacherSpec } from './teacher-spec.ts';
 
 /** Loads a dense teacher. */
-export async function denseTeacher({ model, ...options }: TeacherSpec): Promise<Teacher<Float32Array>> {
-  const lanes = await Lanes.open((threads) => DenseModel.load(model, { ...options, threads }));
+export async function denseTeacher(
+  { model, ...options }: TeacherSpec,
+  { threads }: RunnerOptions = {},
+): Promise<Teacher<Float32Array>> {
+  const lanes = await Lanes.open((own) => DenseModel.load(model, { ...options, threads: own }), threads);
   return {
     name: model,
     lanes: lanes.count,

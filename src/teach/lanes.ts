@@ -21,10 +21,10 @@ export class Lanes<E extends Encoder> {
     load: (threads: number) => Promise<E>,
     threads: number = availableParallelism(),
   ): Promise<Lanes<E>> {
-    const count = Math.min(MAX_LANES, threads);
+    const count = threads > 1 ? Math.min(MAX_LANES, threads) : 1; // a number that makes no sense is the encoder's to refuse
     const all: E[] = [];
     try {
-      for (let i = 0; i < count; i++) all.push(await load(Math.floor(threads / count)));
+      for (let i = 0; i < count; i++) all.push(await load(count === 1 ? threads : Math.floor(threads / count)));
     } catch (error) {
       await Promise.allSettled(all.map((encoder) => encoder.close())); // the first failure is the one to report
       throw error;

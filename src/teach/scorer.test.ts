@@ -86,6 +86,23 @@ describe('a teacher scores', () => {
   });
 });
 
+describe('a teacher computes', () => {
+  it.each([DENSE, SPARSE, `siamese:${SIAMESE}`])(
+    '%s with the threads that it is given, the same to 1e-5',
+    async (name) => {
+      const scoresWith = async (threads: number): Promise<number[]> => {
+        const teacher = await openScorer(parseTeacher(name), { threads });
+        const [scores] = await teacher.scoreLists([{ query: QUERY, docs: DOCS }]);
+        await teacher.close();
+        return scores;
+      };
+      const [one, three] = [await scoresWith(1), await scoresWith(3)];
+      for (const [i, score] of one.entries()) expect(score).toBeCloseTo(three[i], 5);
+      await expect(scoresWith(0)).rejects.toThrow('threads is 0, expected a whole number from 1'); // so it reaches the model
+    },
+  );
+});
+
 describe('a teacher remembers', () => {
   function sizeOfMemory(): number {
     const [name] = readdirSync(folder).filter((file) => file.endsWith('.vectors'));

@@ -29,6 +29,8 @@ export type ScorerOptions = {
   /** Folder of the memory; nothing is kept where left out. */
   readonly folder?: string | undefined;
   readonly logger?: Logger | undefined;
+  /** Threads that compute; as many as this process may use at once if not given. */
+  readonly threads?: number | undefined;
 };
 
 /** How a piece of work is done. */
@@ -67,10 +69,10 @@ export async function openScorer(spec: TeacherSpec, options: ScorerOptions = {})
   const isDense =
     spec.kind === undefined ? await looksDense((await resolveModel(spec.model)).folder) : spec.kind === 'dense';
   if (isDense) {
-    const dense = await TeacherScorer.open(await denseTeacher(spec), options);
+    const dense = await TeacherScorer.open(await denseTeacher(spec, options), options);
     return scorerOf(dense, { vocabulary: undefined, vectorsOf: undefined });
   }
-  const teacher = await sparseTeacher(spec);
+  const teacher = await sparseTeacher(spec, options);
   const sparse = await TeacherScorer.open(teacher, options);
   const vectorsOf: Scorer['vectorsOf'] = (documents, own) => sparse.documentVectors(documents, own);
   return scorerOf(sparse, { vocabulary: teacher.vocabulary, vectorsOf });

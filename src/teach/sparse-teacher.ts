@@ -1,7 +1,7 @@
 /** A sparse model as a teacher: s(q, d) = Σ_j q_j·d_j, queries looked up in its table or encoded by its network. */
 import { createHash } from 'node:crypto';
 import { ConfigError, dot, type SparseVector } from '../core/index.ts';
-import { loadModel, loadQueryModel } from '../model/index.ts';
+import { loadModel, loadQueryModel, type RunnerOptions } from '../model/index.ts';
 import type { Vocabulary } from '../text/index.ts';
 import { Lanes } from './lanes.ts';
 import { only, type Teacher } from './teacher.ts';
@@ -11,7 +11,7 @@ import type { TeacherSpec } from './teacher-spec.ts';
 export type SparseTeacher = Teacher<SparseVector> & { readonly vocabulary: Vocabulary };
 
 /** Loads a sparse teacher. */
-export async function sparseTeacher(spec: TeacherSpec): Promise<SparseTeacher> {
+export async function sparseTeacher(spec: TeacherSpec, { threads }: RunnerOptions = {}): Promise<SparseTeacher> {
   const { model: folder, kind, maxLength, precision } = spec;
   const ofDense = (['pooling', 'normalise', 'queryPrefix', 'documentPrefix'] as const).find(
     (key) => spec[key] !== undefined,
@@ -21,7 +21,7 @@ export async function sparseTeacher(spec: TeacherSpec): Promise<SparseTeacher> {
       hint: 'leave it out, or write dense: before the model to pool its hidden states',
     });
   const load = kind === 'siamese' ? loadQueryModel : loadModel;
-  const lanes = await Lanes.open((threads) => load(folder, { encodeLength: maxLength, precision, threads }));
+  const lanes = await Lanes.open((own) => load(folder, { encodeLength: maxLength, precision, threads: own }), threads);
   const model = lanes.first;
   const isSiamese = kind === 'siamese' || (kind === undefined && 'queries' in model.settings);
   return {

@@ -3,8 +3,11 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../src/core/index.ts';
+import { loadModel } from '../../src/model/index.ts';
 import { openScorer, PAPER_ENSEMBLE, parseTeacher, scoreLists } from '../../src/teach/index.ts';
 import { type TrainEvent, type TrainOptions, train } from '../../src/train/index.ts';
+import { LiveTeachers } from '../../src/train/run/live-teachers.ts';
 import { goldenFolder } from '../golden/model/fixtures.ts';
 import { metricsOf, tinyConfig, writeTinyTraining } from './tiny-training.ts';
 
@@ -134,6 +137,20 @@ describe('a run with live teachers', () => {
       await expect(run('other', set, { resume: true })).rejects.toThrow('was begun with another teachers');
     },
     TIMEOUT_MS,
+  );
+
+  it.each([DENSE, `siamese:${goldenFolder('tied')}`])(
+    'gives %s engine.threads, not the whole machine',
+    async (model) => {
+      const config = tinyConfig(text, `teachers={ models: [ "${model}" ] }`);
+      const { tokenizer } = await loadModel(goldenFolder('tied'), { idf: 'none' });
+      const open = (threads: number | null) => {
+        const options = { vocabulary: tokenizer.vocabulary, logger: silentLogger };
+        return LiveTeachers.open({ ...config, engine: { ...config.engine, threads } }, options);
+      };
+      await expect(open(0)).rejects.toThrow('threads is 0'); // which the schema refuses before: it shows that they arrive
+      for (const threads of [1, null]) await (await open(threads))?.close();
+    },
   );
 
   it.each([

@@ -6,7 +6,7 @@ import { readIfExists } from '../../files/index.ts';
 import type { Tokenizer } from '../../text/index.ts';
 import type { DocumentToEncode, Encoded, EncodeOptions } from '../encode.ts';
 import { encodeStream } from '../encode.ts';
-import type { RunnerOptions } from '../graph-runner.ts';
+import { checkThreads, type RunnerOptions } from '../graph-runner.ts';
 import { resolveModel } from '../hub/resolve-model.ts';
 import type { Precision } from '../int8/precision.ts';
 import { PRECISIONS } from '../int8/precision.ts';
@@ -48,6 +48,7 @@ export class DenseModel {
   /** Reads a folder, or a pulled model by its name. The network is loaded when the first text is encoded. */
   static async load(folder: string, options: DenseLoadOptions = {}): Promise<DenseModel> {
     checkOptions(options);
+    checkThreads(options);
     const found = await resolveModel(folder, options.cache);
     const dense = await readDenseFolder(found.folder, options);
     if (dense.graph !== undefined && options.precision === 'int8')

@@ -37,7 +37,8 @@ export class LiveTeachers {
       const scorers: Scorer[] = [];
       try {
         const folder = options.folder && (settings.memory ?? options.folder);
-        for (const spec of teachersOf(config)) scorers.push(await openScorer(spec, { ...options, folder }));
+        const threads = config.engine.threads ?? undefined;
+        for (const spec of teachersOf(config)) scorers.push(await openScorer(spec, { ...options, folder, threads }));
         if (wantsOf(config).vectors) checkVectors(scorers, options.vocabulary);
         return new LiveTeachers(config, { teachers: scorers, ensemble: settings });
       } catch (error) {
