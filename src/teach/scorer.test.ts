@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { collect, encodeAll } from '../../test/golden/model/fixtures.ts';
 import { poolOf } from '../../test/teach/fixtures.ts';
-import { dot } from '../core/index.ts';
+import { dot, silentLogger } from '../core/index.ts';
 import { DenseModel, denseProduct, loadModel } from '../model/index.ts';
 import { rankAll } from './exhaustive.ts';
 import { scoreLists, scoreStream } from './score-lists.ts';
@@ -119,6 +119,25 @@ describe('a teacher remembers', () => {
     );
     expect([again, sizeOfMemory(), numEncoded]).toEqual([first, size, []]);
     expect(await withTeacher(name, (teacher) => teacher.scoreLists(list), false)).toEqual(first);
+  });
+
+  it('as many texts as there is room for, and says once that there is no more', async () => {
+    const warnings: string[] = [];
+    const logger = { ...silentLogger, warn: (message: string) => warnings.push(message) };
+    const list = [{ query: QUERY, docs: DOCS }];
+    const expected = await withTeacher(DENSE, (teacher) => teacher.scoreLists(list), false);
+    const teacher = await openScorer(parseTeacher(DENSE), { folder, logger, maxMemoryBytes: 400 });
+    const numEncoded: number[] = [];
+    const onProgress = (count: number): void => void numEncoded.push(count);
+    const first = await teacher.scoreLists(list, { onProgress });
+    const second = await teacher.scoreLists(list, { onProgress });
+    await teacher.close();
+    expect([first, second]).toEqual([expected, expected]);
+    // A header of 64 bytes, then 32 and 32 floats a text: two texts of the four fit, the two others are encoded again.
+    expect([sizeOfMemory(), numEncoded]).toEqual([64 + 2 * (32 + 32 * 4), [1, 1, 2, 3, 1, 2]]);
+    expect(warnings).toEqual([
+      expect.stringMatching(/\.vectors is full with 2 texts in 384 bytes: .*more free disk makes it larger$/),
+    ]);
   });
 
   it('queries and documents of one text apart', async () => {

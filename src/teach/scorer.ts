@@ -28,6 +28,8 @@ export type TextList = { readonly query: string; readonly docs: readonly string[
 export type ScorerOptions = {
   /** Folder of the memory; nothing is kept where left out. */
   readonly folder?: string | undefined;
+  /** Of the memory; as much as the free disk allows if not given, and never more. */
+  readonly maxMemoryBytes?: number | undefined;
   readonly logger?: Logger | undefined;
   /** Threads that compute; as many as this process may use at once if not given. */
   readonly threads?: number | undefined;
@@ -104,11 +106,11 @@ class TeacherScorer<V> implements Omit<Scorer, keyof Sparse> {
 
   static async open<V>(
     teacher: Teacher<V>,
-    { folder, logger = silentLogger }: ScorerOptions,
+    { folder, maxMemoryBytes, logger = silentLogger }: ScorerOptions,
   ): Promise<TeacherScorer<V>> {
     try {
       const identity = await teacher.identity();
-      const memory = folder === undefined ? undefined : await openMemory(folder, identity, logger);
+      const memory = folder === undefined ? undefined : await openMemory(folder, identity, { maxMemoryBytes, logger });
       return new TeacherScorer(teacher, { identity, memory, logger });
     } catch (error) {
       await teacher.close();
@@ -189,11 +191,19 @@ class TeacherScorer<V> implements Omit<Scorer, keyof Sparse> {
     await inParallel(missing, this.#teacher.lanes, async ({ text, key }) => {
       if (options.signal?.aborted) throw new InterruptedError();
       const vector = await this.#teacher.encode(role, text, { signal: options.signal, logger: this.#logger });
-      this.#memory?.append(key, toBytes(vector)); // one that is full only takes time
+      if (this.#memory) this.#remember(this.#memory, key, toBytes(vector));
       vectors.set(text, vector);
       options.onProgress?.(++numEncoded);
     });
     return vectors;
+  }
+
+  #remember(memory: RecordCache, key: RecordKey, vector: Uint8Array): void {
+    const wasFull = memory.isFull;
+    if (memory.append(key, vector) || wasFull) return;
+    this.#logger.warn(
+      `${memory.path} is full with ${memory.size} texts in ${memory.sizeBytes} bytes: ${this.name} encodes others each time that they come, which only takes time; more free disk makes it larger`,
+    );
   }
 }
 
@@ -204,11 +214,16 @@ function vectorOf<V>(vectors: ReadonlyMap<string, V>, text: string): V {
 }
 
 /** One that another job holds, or this one for another purpose, is done without: it only saves time. */
-async function openMemory(folder: string, identity: string, logger: Logger): Promise<RecordCache | undefined> {
+async function openMemory(
+  folder: string,
+  identity: string,
+  { maxMemoryBytes = Number.POSITIVE_INFINITY, logger }: Pick<ScorerOptions, 'maxMemoryBytes'> & { logger: Logger },
+): Promise<RecordCache | undefined> {
   await mkdir(folder, { recursive: true });
   const path = join(folder, `${identity.slice(0, 16)}.vectors`);
   try {
-    return RecordCache.open(path, { kind: 'vectors', identity, maxBytes: await roomForCache(path) });
+    const maxBytes = Math.min(maxMemoryBytes, await roomForCache(path));
+    return RecordCache.open(path, { kind: 'vectors', identity, maxBytes });
   } catch (error) {
     if (!(error instanceof LockedError)) throw error;
     logger.warn(`${path} is in use: what this teacher encodes now is not remembered`);
