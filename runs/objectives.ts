@@ -1,13 +1,13 @@
 /**
- * What other objectives do to quality and to posting lists: short runs of `lzero train` that differ in the regulariser
- * (FLOPS, DF-FLOPS), in the query weights (fixed, each learned, learned as a projection) or in what is learned (pairs, and a
- * sparse model's term weights besides), on NFCorpus' dev split.
+ * What other objectives do to quality and to posting lists: short runs of a small SPLADE that differ in the regulariser
+ * (FLOPS, DF-FLOPS), in the query weights (fixed, each learned, learned as a projection) or in what is learned (pairs, and
+ * the term weights of a larger model besides: MiniLM with a calibrated head), on NFCorpus' dev split.
  *
  *     npm run build && npx tsx runs/objectives.ts DATA WEIGHTS [-o FOLDER] [--only flops,projected] [--set key=value …]
  *
  * DATA is the unpacked folder of real data (collections/beir/scifact and nfcorpus), WEIGHTS has minilm-l6 and splade-tiny. FOLDER keeps
- * what is made; the same call goes on where one was stopped. Settings: configs/objectives.yaml. A run is about four minutes
- * of steps and two of indexing on two quiet cores. Each regulariser has two λ, so that rows of like Doc_Len can be compared.
+ * what is made; the same call goes on where one was stopped. Settings: configs/objectives.yaml. A run is about
+ * a minute of steps and one of indexing on two quiet cores. Each regulariser has two λ, so that rows of like Doc_Len can be compared.
  */
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -29,7 +29,7 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
   'df-flops-strong': [DF_FLOPS, 'sparsity.lambda=0.1'],
   free: ['idf.learnable=true', 'idf.learningRate=1e-2', 'idf.weightDecay=0'],
   projected: ['idf.learnable=projected', 'idf.learningRate=1e-3', 'idf.weightDecay=0'],
-  terms: [`rank=[${INFO_NCE}, { loss: term-mse, weight: 0.01 }]`, `teachers={ models: ["siamese:SPLADE"] }`],
+  terms: [`rank=[${INFO_NCE}, { loss: term-mse, weight: 0.01 }]`, `teachers={ models: ["sparse:TEACHER"] }`],
 };
 
 const { positionals, values } = parseArgs({
@@ -45,7 +45,10 @@ if (!data || !weights) throw new Error('usage: npx tsx runs/objectives.ts DATA W
 const names = values.only.split(',');
 for (const name of names) if (!RUNS[name]) throw new Error(`${name}: expected one of ${Object.keys(RUNS).join(', ')}`);
 const setting = prepareLearning(data, weights, values.output);
-const { folder, start } = setting;
+const { folder } = setting;
+const start = join(folder, 'objectives-start');
+if (!existsSync(start))
+  lzero('model', 'import', join(weights, 'splade-tiny'), '-o', start, '--encode-length', '256', '--activation', 'relu');
 const nfcorpus = setting.collection('nfcorpus');
 const collection = await openCollection(nfcorpus, { split: 'dev' });
 
@@ -62,8 +65,8 @@ function row(cells: readonly string[]): string {
 /** The model of a run, which is made unless it is there, and how long its steps took, by its own count. */
 function trained(name: string): { readonly model: string; readonly minutes: number } {
   const run = join(folder, 'objectives', name);
-  const set = RUNS[name].map((one) => one.replace('SPLADE', join(weights, 'splade-tiny')));
-  trainOn(setting, run, CONFIG, [...set, ...values.set]);
+  const set = RUNS[name].map((one) => one.replace('TEACHER', setting.start));
+  trainOn({ ...setting, start }, run, CONFIG, [...set, ...values.set]);
   return { model: join(run, 'model'), minutes: minutesOf(run) };
 }
 
@@ -81,7 +84,7 @@ function minutesOf(run: string): number {
   return seconds.reduce((sum, own) => sum + own, 0) / 60;
 }
 
-/** Quality and costs through an index of the whole collection. */
+/** Quality and costs through an index. */
 async function measured(name: string, model: string): Promise<string[]> {
   const path = join(folder, 'objectives', `${name}.index`);
   if (!existsSync(path)) {

@@ -1,7 +1,8 @@
 /** `lzero model info`: what a model folder or checkpoint is. */
 import { stat } from 'node:fs/promises';
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { Command } from 'commander';
+import { readIfExists } from '../files/index.ts';
 import {
   Checkpoint,
   formatLexical,
@@ -19,7 +20,7 @@ import { withExamples } from './program.ts';
 /** The `model info` command. */
 export function modelInfoCommand(context: CliContext): Command {
   const command = new Command('info')
-    .description('show what a model folder or checkpoint is')
+    .description('show what a model folder or checkpoint is, and its card')
     .argument('[folder]', 'model folder, checkpoint, sentence-transformers folder, … (default: the embedded model)');
   addCheckpointOptions(command, 'as with encode: ').action(
     (folder: string | undefined, options: RawCheckpointOptions) => info(context, folder, options),
@@ -38,8 +39,9 @@ async function info(context: CliContext, folder: string | undefined, options: Ra
   const idfTable = idfTableOf(model);
   const network = await describeNetwork(model);
   const facts = { vocabularySize: tokenizer.vocabulary.size, ...network, identity: await model.identity() };
+  const card = await readIfExists(join(model.folder, 'README.md'));
   if (context.options.json) {
-    await context.stdout.writeJson({ layout, settings, idfTable, precision, ...facts, notes });
+    await context.stdout.writeJson({ layout, settings, idfTable, precision, ...facts, notes, card });
     return;
   }
   const { format: _, prune, ...shown } = settings;
@@ -57,6 +59,7 @@ async function info(context: CliContext, folder: string | undefined, options: Ra
   };
   const lines = Object.entries(rows).map(([key, value]) => line(key, value));
   await context.stdout.write([...lines, ...notes.map((note) => line('note', note))].join(''));
+  if (card !== undefined) await context.stdout.write(`\n${card.trim()}\n`);
 }
 
 function line(key: string, value: unknown): string {

@@ -13,7 +13,11 @@ const count = z.int().positive();
 const rate = z.number().positive();
 
 const modelSchema = z.strictObject({
-  base: z.string().min(1).describe('the checkpoint or model to begin with: a folder, or the name of a pulled model'),
+  base: z
+    .string()
+    .min(1)
+    .default('default')
+    .describe('the checkpoint or model to begin with: a folder, the name of a pulled model, or default'),
   activation: z.enum(ACTIVATIONS).default('l0').describe('what turns logits into weights'),
   maxLength: z.int().min(3).default(256).describe('tokens of a document that are read in training'),
   encodeLength: z.int().min(3).default(512).describe('tokens of a document that the finished model reads'),
@@ -311,7 +315,7 @@ const outputSchema = z.strictObject({
 /** A training run. */
 export const trainConfigSchema = z
   .strictObject({
-    model: modelSchema,
+    model: modelSchema.prefault({}),
     data: dataSchema,
     rank: z.union([rankTermSchema, z.array(rankTermSchema).min(1)], {
       error: ({ input }) => (input === undefined ? 'is missing: expected { loss: … }, or a list of such' : undefined),
