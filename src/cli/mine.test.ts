@@ -5,10 +5,13 @@ import { type Outcome, runCommands } from '../../test/cli/fake-host.ts';
 import { Scratch } from '../../test/cli/index-commands.ts';
 import { firesAt } from '../../test/lib/abort.ts';
 import { EMBEDDED_COLLECTION } from '../data/index.ts';
+import { indexCommand } from './index-command.ts';
 import { mineCommand } from './mine.ts';
 import { teachCommand } from './teach.ts';
 
 const DENSE = join(import.meta.dirname, '../../test/golden/dense/mean');
+
+const COMMANDS = [mineCommand, teachCommand, indexCommand];
 
 let scratch: Scratch;
 beforeEach(() => {
@@ -17,7 +20,7 @@ beforeEach(() => {
 afterEach(() => scratch.remove());
 
 function lzero(...argv: string[]): Promise<Outcome> {
-  return runCommands([mineCommand, teachCommand], argv, { env: { LZERO_CACHE: scratch.path('cache') } });
+  return runCommands(COMMANDS, argv, { env: { LZERO_CACHE: scratch.path('cache') } });
 }
 
 async function done(...argv: string[]): Promise<string> {
@@ -29,13 +32,13 @@ async function done(...argv: string[]): Promise<string> {
 /** Stops a command shortly before its end; what it said. */
 async function stopLate(argv: readonly string[]): Promise<string> {
   const whole = firesAt(Number.POSITIVE_INFINITY);
-  await runCommands([mineCommand, teachCommand], [...argv, '-o', scratch.path('elsewhere')], {
+  await runCommands(COMMANDS, [...argv, '-o', scratch.path('elsewhere')], {
     env: { LZERO_CACHE: scratch.path('cache-1') },
     signal: whole.signal,
   });
   const { signal } = firesAt(whole.numAsked());
   const env = { LZERO_CACHE: scratch.path('cache-2') };
-  const { exitCode, stderr } = await runCommands([mineCommand, teachCommand], argv, { env, signal });
+  const { exitCode, stderr } = await runCommands(COMMANDS, argv, { env, signal });
   expect(exitCode).toBe(130);
   return stderr;
 }
@@ -108,12 +111,12 @@ describe('lzero mine', () => {
   });
 
   it('warns where most negatives are drawn, and refuses to write over what it reads', async () => {
-    const run = scratch.write('elsewhere.trec', 'q001 Q0 nowhere 1 2.5 x\n');
+    const run = scratch.write('elsewhere.trec', 'q001 Q0 bike-chain-3 1 2.5 x\n');
     const told = await done(...MINE, '-o', scratch.path('t.jsonl'), '--system', `run:${run}`);
     expect(told).toContain('100 % of the negatives are drawn from all documents');
     const over = await lzero(...MINE, '-o', run, '--system', `run:${run}`, '--force');
     expect(over.exitCode).toBeGreaterThan(0);
-    expect(readFileSync(run, 'utf8')).toContain('nowhere');
+    expect(readFileSync(run, 'utf8')).toContain('bike-chain-3');
     const taught = ['teach', EMBEDDED_COLLECTION, '--teacher', DENSE, '--run', run];
     expect((await lzero(...taught)).stderr).toContain('--force');
   });
@@ -126,10 +129,10 @@ describe('lzero mine', () => {
   });
 
   it('does not go on with other queries or another run', async () => {
-    const run = scratch.write('a.trec', 'q001 Q0 nowhere 1 2.5 x\n');
+    const run = scratch.write('a.trec', 'q001 Q0 bike-chain-3 1 2.5 x\n');
     const argv = [...MINE, '-o', scratch.path('cut.jsonl'), '--system', `run:${run}`];
     await stopLate(argv);
-    scratch.write('a.trec', 'q001 Q0 nowhere 1 3.5 x\n');
+    scratch.write('a.trec', 'q001 Q0 bike-chain-3 1 3.5 x\n');
     const { exitCode, stderr } = await lzero(...argv);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('belongs to another job')]);
   });
@@ -153,6 +156,26 @@ describe('lzero mine', () => {
       expect(Math.max(...scores)).toBeCloseTo(30, 2);
       expect(Math.min(...scores)).toBe(0);
     }
+  });
+
+  it('leaves out queries that fewer than two documents are found for, and says how many', async () => {
+    const queries = scratch.write('queries.txt', 'a bicycle chain\nxqzvw xqzvw\nsomething to eat\n');
+    const argv = ['mine', EMBEDDED_COLLECTION, '--queries', queries, '-o', scratch.path('lists.jsonl')];
+    const told = await done(...argv);
+    expect(told).toContain('1 query left out, fewer than two documents were found');
+    expect(linesOf('lists.jsonl').map(({ query }) => query)).toEqual(['a bicycle chain', 'something to eat']);
+    const { exitCode, stderr } = await lzero(...argv, '--force', '--negatives', '1');
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('a list has two documents at least')]);
+  });
+
+  it('does not take an index of pages for one of their pieces', async () => {
+    for (const name of ['north', 'south'])
+      scratch.write(`site/${name}.md`, `# ${name}\n\nThe river of the ${name}. ${'The river was cold. '.repeat(9)}\n`);
+    await done('index', scratch.path('site'), '-o', scratch.path('site.index'), '--bm25');
+    const argv = ['mine', scratch.path('site'), '--pseudo-queries', 'sentences', '-o', scratch.path('t.jsonl')];
+    const { exitCode, stderr } = await lzero(...argv, '--system', `index:${scratch.path('site.index')}`);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('are no documents of the input, such as')]);
+    expect(stderr).toContain('hint: ');
   });
 
   it.each([

@@ -26,7 +26,7 @@ import {
 } from '../teach/index.ts';
 import type { CliContext } from './context.ts';
 import { checkSystem, openSystem, type SearchedDocuments, SYSTEM_HELP } from './eval-systems.ts';
-import { formatCount, formatDuration } from './format.ts';
+import { formatCount, formatCounted, formatDuration } from './format.ts';
 import { positiveInteger } from './model-options.ts';
 import { packageVersion, withExamples } from './program.ts';
 import { withTeachers } from './teachers.ts';
@@ -157,12 +157,14 @@ async function inputsOf(input: string, { queries, system }: MineOptions): Promis
 }
 
 function checkOptions(options: MineOptions): void {
-  const { queries, pseudoQueries, teacher, ids, split, perDocument, skip, depth } = options;
+  const { queries, pseudoQueries, teacher, ids, split, perDocument, skip, depth, negatives } = options;
   if (queries !== undefined && pseudoQueries !== undefined)
     throw new UsageError('--queries and --pseudo-queries do not go together');
   if (ids && (pseudoQueries !== undefined || queries !== undefined))
     throw new UsageError('--ids are those of a collection: made and unjudged queries have none');
   if (skip >= depth) throw new UsageError(`--skip ${skip} passes over all of the ${depth} candidates (--depth)`);
+  if (queries !== undefined && negatives < 2)
+    throw new UsageError('a list has two documents at least', { hint: '--negatives 2 or more, with --queries' });
   if (perDocument !== undefined && pseudoQueries === undefined)
     throw new UsageError('--per-document counts made queries: add --pseudo-queries');
   if (split !== undefined && (queries !== undefined || pseudoQueries !== undefined))
@@ -247,12 +249,32 @@ function identityOf({ pool, queries, options, teacher, system }: MiningJob): Rec
 }
 
 /** Of this call; queries also of those before it. */
-type Tally = { numQueries: number; numHard: number; numRandom: number; numFiltered: number; numDropped: number };
+type Tally = {
+  numQueries: number;
+  numHard: number;
+  numRandom: number;
+  numFiltered: number;
+  /** Their answer was not found. */
+  numDropped: number;
+  /** Too little was found for them. */
+  numShort: number;
+  numUnknown: number;
+};
+
+const EMPTY_TALLY: Tally = {
+  numQueries: 0,
+  numHard: 0,
+  numRandom: 0,
+  numFiltered: 0,
+  numDropped: 0,
+  numShort: 0,
+  numUnknown: 0,
+};
 
 async function writeMined(context: CliContext, job: MiningJob, sink: LineSink): Promise<Tally> {
   const { pool, options, teacher, system } = job;
   const first = numDone(job.queries, sink);
-  const tally: Tally = { numQueries: sink.numLines, numHard: 0, numRandom: 0, numFiltered: 0, numDropped: 0 };
+  const tally = { ...EMPTY_TALLY, numQueries: sink.numLines };
   if (first > 0) context.logger.info(`going on after ${formatCount(first)} queries that are done`);
   const progress = context.progress();
   progress.start({ label: 'mining', unit: 'queries', total: job.queries.length, done: first });
@@ -263,7 +285,7 @@ async function writeMined(context: CliContext, job: MiningJob, sink: LineSink): 
     for await (const mined of mine(job.queries.slice(first), parts, first)) {
       progress.update(++done);
       count(tally, mined);
-      if (!mined.isDropped) await sink.write(lineOf(mined, pool, options));
+      if (mined.dropped === undefined) await sink.write(lineOf(mined, pool, options));
     }
   } finally {
     progress.stop();
@@ -280,9 +302,11 @@ function warnOfDrawn(logger: Logger, { numHard, numRandom }: Tally, { randomShar
   logger.warn(`${Math.round(100 * share)} % of the negatives are drawn from all documents: ${cause}`);
 }
 
-function count(tally: Tally, { isDropped, negatives, numRandom, numFiltered }: MinedQuery): void {
+function count(tally: Tally, { dropped, negatives, numRandom, numFiltered, numUnknown }: MinedQuery): void {
   tally.numFiltered += numFiltered;
-  if (isDropped) tally.numDropped++;
+  tally.numUnknown += numUnknown;
+  if (dropped === 'answer-not-found') tally.numDropped++;
+  else if (dropped === 'too-few-found') tally.numShort++;
   else {
     tally.numQueries++;
     tally.numRandom += numRandom;
@@ -361,12 +385,16 @@ async function report(
   context: CliContext,
   { path, tally, seconds }: { readonly path: string; readonly tally: Tally; readonly seconds: number },
 ): Promise<void> {
-  const { numQueries, numHard, numRandom, numFiltered, numDropped } = tally;
-  const filtered = numFiltered > 0 ? `; ${formatCount(numFiltered)} candidates looked like answers` : '';
-  const dropped = numDropped > 0 ? `; ${formatCount(numDropped)} queries dropped, their answer was not found` : '';
+  const { numQueries, numHard, numRandom, numFiltered, numDropped, numShort, numUnknown } = tally;
+  const besides = [
+    { count: numFiltered, told: 'looked like answers', one: 'candidate' },
+    { count: numUnknown, told: 'of no document of the input', one: 'candidate' },
+    { count: numDropped, told: 'dropped, their answer was not found', one: 'query', many: 'queries' },
+    { count: numShort, told: 'left out, fewer than two documents were found', one: 'query', many: 'queries' },
+  ].flatMap(({ count, told, one, many }) => (count === 0 ? [] : [`; ${formatCounted(count, one, many)} ${told}`]));
   context.logger.info(
     `${formatCount(numQueries)} queries in ${formatDuration(seconds)}: ${formatCount(numHard)} hard negatives, ` +
-      `${formatCount(numRandom)} drawn${filtered}${dropped}`,
+      `${formatCount(numRandom)} drawn${besides.join('')}`,
   );
   if (context.options.json) await context.stdout.writeJson({ output: path, ...tally, seconds });
 }

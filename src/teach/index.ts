@@ -6,7 +6,7 @@ export type { RankAll, TeacherAnswer } from './exhaustive.ts';
 export { rankAll } from './exhaustive.ts';
 export type { GroupOptions } from './group-documents.ts';
 export { groupDocuments } from './group-documents.ts';
-export type { FindCandidates, MinedQuery, MiningOptions, MiningParts, MiningQuery } from './mine.ts';
+export type { DropReason, FindCandidates, MinedQuery, MiningOptions, MiningParts, MiningQuery } from './mine.ts';
 export { answersOf, MINING_DEFAULTS, mine } from './mine.ts';
 export type { MadeQuery, PseudoKind, PseudoOptions } from './pseudo-queries/make-queries.ts';
 export { makeQueries, PSEUDO_KINDS } from './pseudo-queries/make-queries.ts';

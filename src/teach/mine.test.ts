@@ -2,7 +2,7 @@ import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
 import { collect } from '../../test/golden/model/fixtures.ts';
 import { numberScorer, poolOf } from '../../test/teach/fixtures.ts';
-import { InterruptedError } from '../core/index.ts';
+import { InputError, InterruptedError } from '../core/index.ts';
 import { type FindCandidates, type MinedQuery, type MiningOptions, type MiningQuery, mine } from './mine.ts';
 
 /** Ten documents; the text of d7 ends in its teacher's score, 0.7. */
@@ -64,9 +64,46 @@ describe('hard negatives', () => {
     expect(negatives).toEqual(['d9', 'd8', 'd7']);
   });
 
+  it('of a query that nobody judged are two at least, or none', async () => {
+    const query = { ...QUERY, positives: [] };
+    expect((await mineOne({ depth: 2 }, { query })).dropped).toBeUndefined();
+    expect((await mineOne({ depth: 1 }, { query })).dropped).toBe('too-few-found');
+    expect((await mineOne({ depth: 1 })).dropped).toBeUndefined(); // judged: an answer and a negative
+  });
+
+  it('are counted where they are unknown, and are an error that names one where most are', async () => {
+    const found = (...ids: readonly string[]): FindCandidates =>
+      async function* () {
+        yield { queryId: 'q', hits: ids.map((id, i) => ({ id, score: 9 - i })) };
+      };
+    const half = { pool: POOL, candidates: found('d9', 'page', 'd8', 'other') };
+    expect((await collect(mine([QUERY], half)))[0].numUnknown).toBe(2);
+    const most = { pool: POOL, candidates: found('d9', 'page', 'other') };
+    const failure: unknown = await collect(mine([QUERY], most)).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(InputError);
+    expect(failure).toMatchObject({
+      message: '2 of 3 candidates are no documents of the input, such as "page"',
+      hint: expect.stringContaining('pieces'),
+    });
+  });
+
+  it('are those of the query that was asked for: answers out of order, or too few, are a bug of the system', async () => {
+    const swapped: FindCandidates = async function* (queries) {
+      for (const { id } of [...queries].reverse()) yield { queryId: id, hits: [] };
+    };
+    const missing: FindCandidates = async function* () {};
+    const queries = [QUERY, { ...QUERY, id: 'r' }];
+    await expect(collect(mine(queries, { pool: POOL, candidates: swapped }))).rejects.toThrow(
+      'a system answered r where q was asked',
+    );
+    await expect(collect(mine(queries, { pool: POOL, candidates: missing }))).rejects.toThrow(
+      'answered 0 of 2 queries',
+    );
+  });
+
   it('are for queries whose answer the teacher finds', async () => {
-    expect((await mineOne({ agreement: 5 }, { teacher: true })).isDropped).toBe(false); // 0.9 … 0.6 are better: fifth
-    expect((await mineOne({ agreement: 4 }, { teacher: true })).isDropped).toBe(true);
+    expect((await mineOne({ agreement: 5 }, { teacher: true })).dropped).toBeUndefined(); // 0.9 … 0.6 are better: fifth
+    expect((await mineOne({ agreement: 4 }, { teacher: true })).dropped).toBe('answer-not-found');
   });
 
   it('are scored with the text that answers, where that is another than the document’s', async () => {
@@ -74,7 +111,7 @@ describe('hard negatives', () => {
     const query = { ...QUERY, positiveTexts: ['without its title 0.95'] };
     const parts = { pool: POOL, candidates: DOWNWARDS, teacher, options: { relativeMargin: 0, agreement: 1 } };
     const [mined] = await collect(mine([query], parts));
-    expect(mined.isDropped).toBe(false);
+    expect(mined.dropped).toBeUndefined();
     expect(teacher.asked[0]).toBe('without its title 0.95');
   });
 

@@ -13,7 +13,7 @@
  * https://arxiv.org/abs/2407.15831, compare margins (their TopK-PercPos is r). What is drawn depends on the seed and the
  * query's number alone.
  */
-import { derivedSeed, InterruptedError, Random } from '../core/index.ts';
+import { assert, derivedSeed, InputError, InterruptedError, Random } from '../core/index.ts';
 import { type Hit, type Query, rankHits } from '../data/index.ts';
 import type { DocumentPool } from './document-pool.ts';
 import type { Scorer } from './scorer.ts';
@@ -70,9 +70,14 @@ export type MinedQuery = MiningQuery & {
   readonly numRandom: number;
   /** Candidates that the teacher takes for answers. */
   readonly numFiltered: number;
-  /** The teacher does not find the query's own answer: not for training. */
-  readonly isDropped: boolean;
+  /** Candidates that are no documents of the pool. */
+  readonly numUnknown: number;
+  /** Why the query is not for training; undefined where it is. */
+  readonly dropped: DropReason | undefined;
 };
+
+/** The teacher does not find the query's own answer, or the list of an unjudged query has nothing to tell apart. */
+export type DropReason = 'answer-not-found' | 'too-few-found';
 
 /** What is mined with. */
 export type MiningParts = {
@@ -86,9 +91,12 @@ export type MiningParts = {
 
 /** Queries that are searched and scored together: what a stop may cost. */
 const WINDOW = 32;
+/** Documents of a list that nobody judged: a loss learns from differences. */
+const MIN_LIST = 2;
 
 /**
- * Mines for queries, in their order.
+ * Mines for queries, in their order. Candidates of which most are unknown come from something else than the documents of
+ * the pool, and are an InputError.
  *
  * @param first number of the first query: what is drawn at random depends on it
  */
@@ -98,10 +106,12 @@ export async function* mine(
   first = 0,
 ): AsyncGenerator<MinedQuery> {
   const options = { ...MINING_DEFAULTS, ...parts.options };
+  const known = new KnownShare();
   for (let begin = 0; begin < queries.length; begin += WINDOW) {
     if (parts.signal?.aborted) throw new InterruptedError();
     const window = queries.slice(begin, begin + WINDOW);
     const found = await lookUp(window, parts, options);
+    known.check(found);
     const scored = await teacherScores(found, parts);
     for (const [i, each] of found.entries())
       yield choose(each, { pool: parts.pool, options, scores: scored?.[i], number: first + begin + i });
@@ -112,6 +122,8 @@ type Found = {
   readonly query: MiningQuery;
   /** All that was found. */
   readonly seen: readonly string[];
+  /** Those among them that the pool has not. */
+  readonly unknown: readonly string[];
   /** Those among them that may be negatives, best first. */
   readonly candidates: readonly string[];
 };
@@ -123,13 +135,38 @@ async function lookUp(
 ): Promise<Found[]> {
   const found: Found[] = [];
   const k = depth + Math.max(0, ...window.map(({ positives }) => positives.length));
-  for await (const { hits } of candidates(window, { k, signal })) {
+  for await (const { queryId, hits } of candidates(window, { k, signal })) {
     const query = window[found.length];
+    assert(queryId === query?.id, `a system answered ${queryId} where ${query?.id} was asked`);
     const own = rankHits(hits).slice(0, depth + query.positives.length); // whatever its neighbours asked for
     const others = withoutAnswers(own, query, pool).slice(0, depth);
-    found.push({ query, seen: own.map(({ id }) => id), candidates: others.slice(skip) });
+    const seen = own.map(({ id }) => id);
+    found.push({ query, seen, unknown: seen.filter((id) => !pool.has(id)), candidates: others.slice(skip) });
   }
+  assert(found.length === window.length, `a system answered ${found.length} of ${window.length} queries`);
   return found;
+}
+
+/** How many candidates there were, and how many of them the pool has not. */
+class KnownShare {
+  #numSeen = 0;
+  #numUnknown = 0;
+
+  /** Counts; an InputError as soon as most are unknown. */
+  check(found: readonly Found[]): void {
+    for (const { seen, unknown } of found) {
+      this.#numSeen += seen.length;
+      this.#numUnknown += unknown.length;
+    }
+    if (2 * this.#numUnknown <= this.#numSeen) return;
+    const example = JSON.stringify(found.flatMap(({ unknown }) => unknown)[0]);
+    throw new InputError(
+      `${this.#numUnknown} of ${this.#numSeen} candidates are no documents of the input, such as ${example}`,
+      {
+        hint: 'search the documents that are mined; pages are mined in pieces, which an index or a run of whole pages does not know: name a model or bm25',
+      },
+    );
+  }
 }
 
 /** Ids of the hits that are no answers, nor copies of one, nor of each other: collections hold texts twice. */
@@ -167,7 +204,7 @@ type Choice = {
   readonly number: number;
 };
 
-function choose({ query, seen, candidates }: Found, { pool, options, scores, number }: Choice): MinedQuery {
+function choose({ query, seen, unknown, candidates }: Found, { pool, options, scores, number }: Choice): MinedQuery {
   const numAnswers = answersOf(query, pool).length;
   const [answers, others] = [scores?.slice(0, numAnswers), scores?.slice(numAnswers)];
   const limit = limitOf(answers, options);
@@ -182,12 +219,16 @@ function choose({ query, seen, candidates }: Found, { pool, options, scores, num
     texts: new Set(query.positives.map((id) => pool.textOf(id))),
     random: new Random(derivedSeed(options.seed, number)),
   });
+  const negatives = [...hard, ...drawn];
+  const isMissed = answers !== undefined && rankOfBest(answers, others ?? []) > options.agreement;
+  const isShort = query.positives.length === 0 && negatives.length < MIN_LIST;
   return {
     ...query,
-    negatives: [...hard, ...drawn],
+    negatives,
     numRandom: drawn.length,
     numFiltered: candidates.length - kept.length,
-    isDropped: answers !== undefined && rankOfBest(answers, others ?? []) > options.agreement,
+    numUnknown: unknown.length,
+    dropped: isMissed ? 'answer-not-found' : isShort ? 'too-few-found' : undefined,
   };
 }
 
