@@ -210,6 +210,18 @@ describe('lzero teach', () => {
     expect(ids[0].docs).toEqual([...first.positive, ...first.negatives]);
   });
 
+  it('does not take ids for texts, neither those that were mined nor those that it has scored', async () => {
+    await done(...MINE, '-o', scratch.path('ids.jsonl'), '--negatives', '2', '--ids');
+    const scored = scratch.path('scored.jsonl');
+    const collection = ['--collection', EMBEDDED_COLLECTION];
+    await done('teach', scratch.path('ids.jsonl'), '-o', scored, '--teacher', DENSE, ...collection);
+    for (const file of [scratch.path('ids.jsonl'), scored]) {
+      const { exitCode, stderr } = await lzero('teach', file, '-o', scratch.path('x.jsonl'), '--teacher', DENSE);
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining('jsonl:1: the line holds ids, not texts')]);
+      expect(stderr).toMatch(/hint: .*--collection/);
+    }
+  });
+
   it('scores lists anew that have scores already: each stays with its document', async () => {
     const docs = ['the river was cold', 'winter', 'snow on the tower'];
     const lists = scratch.writeLines('old.jsonl', [{ query: 'winter', docs, scores: [1, 2, 3] }]);

@@ -89,7 +89,7 @@ export function mineCommand(context: CliContext): Command {
       'answers a query that are written, the highest judged first (default: all)',
       positiveInteger,
     )
-    .option('--ids', 'write ids of the collection in place of texts')
+    .option('--ids', 'write ids of the collection in place of texts; `teach` and `train` are then told its name')
     .option('--seed <number>', 'decides what is drawn', wholeNumber, d.seed)
     .option('--run-dir <folder>', 'keep indexes here; a second call uses them again')
     .option('--restart', 'drop what an unfinished run has left')
@@ -344,7 +344,7 @@ function lineOf(mined: MinedQuery, pool: DocumentPool, { ids, positives: atMost 
   const { id, text, positives, negatives } = mined;
   const texts = negatives.map((negative) => pool.textOf(negative));
   if (positives.length === 0) return JSON.stringify({ id, query: text, docs: texts });
-  if (ids) return JSON.stringify({ id, query: id, positive: positives.slice(0, atMost), negatives });
+  if (ids) return JSON.stringify({ id, ids, query: id, positive: positives.slice(0, atMost), negatives });
   const answers = answersOf(mined, pool).slice(0, atMost);
   return JSON.stringify({ id, query: text, positive: answers, negatives: texts });
 }

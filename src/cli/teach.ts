@@ -175,7 +175,8 @@ async function writeScores(context: CliContext, work: Writing): Promise<number> 
   try {
     const lists = readLists(work.input, texts, { skip: sink.numLines, signal });
     for await (const { list, scores } of scoreStream(lists, { teachers, ensemble }, { signal })) {
-      await sink.write(JSON.stringify({ id: list.id, ...list.written, scores: scores.map(shortened) }));
+      const ids = texts.areIds ? { ids: true } : {};
+      await sink.write(JSON.stringify({ id: list.id, ...ids, ...list.written, scores: scores.map(shortened) }));
       progress.update(++numDone);
     }
   } finally {
@@ -193,6 +194,9 @@ async function textsOf(collection: string, signal: AbortSignal): Promise<Texts> 
   return await readTexts({ documents: collection, queries: collection }, { mendEncoding: false, signal });
 }
 
+const LINE_HINT =
+  'a line is {"query", "positive": […], "negatives": […]} or {"query", "docs": […]}, as `lzero mine` writes them';
+
 async function* readLists(
   file: string,
   texts: Texts,
@@ -207,7 +211,7 @@ async function* readLists(
       const list = text instanceof BadLine ? text : parse(text);
       if (list instanceof BadLine)
         throw new InputError(`${file}:${lineNumber}: ${list.message}`, {
-          hint: 'a line is {"query", "positive": […], "negatives": […]} or {"query", "docs": […]}, as `lzero mine` writes them',
+          hint: list.hint ?? LINE_HINT,
         });
       yield list;
     }

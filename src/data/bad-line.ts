@@ -22,10 +22,13 @@ export class BadLine {
   readonly reason: BadReason;
   /** What was expected and what came, without file and line. */
   readonly message: string;
+  /** What to do about it, where it is known. */
+  readonly hint: string | undefined;
 
-  constructor(reason: BadReason, message: string) {
+  constructor(reason: BadReason, message: string, hint?: string) {
     this.reason = reason;
     this.message = message;
+    this.hint = hint;
   }
 }
 

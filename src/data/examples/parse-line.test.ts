@@ -14,6 +14,7 @@ import { TEXTS_OF_LINES, type Texts } from './texts.ts';
 
 /** A collection whose query and document of id x are called Qx and Dx; those of id 0 are missing. */
 const IDS: Texts = {
+  areIds: true,
   query: (id) => (id === 0 || id === '0' ? new BadLine('missing-field', 'no such query') : `Q${id}`),
   document: (id) => (id === 0 || id === '0' ? new BadLine('missing-field', 'no such document') : `D${id}`),
 };
@@ -169,6 +170,27 @@ describe('a line of pairs', () => {
     expect(read(parseJudged, 'query-id\tcorpus-id\tscore', IDS, 1)).toBeUndefined();
     expect(read(parseJudged, '1\t2\tx', IDS)).toBe('the relevance is "x", expected a whole number');
     expect(read(parseJudged, '1\t0\t1', IDS)).toBe('no such document');
+  });
+});
+
+describe('a line that is marked as one of ids', () => {
+  const marked = { ids: true, query: '1', docs: ['2', '3'], positive: '2', negatives: ['3'] };
+
+  it.each([
+    ['scored', parseScored],
+    ['triples', parseJsonTriple],
+    ['pairs', parseJsonPair],
+  ])('is no text, and read where a collection is given: %s', (_, parser) => {
+    const refused = parser(TEXTS_OF_LINES)(JSON.stringify(marked), 1);
+    expect(refused).toBeInstanceOf(BadLine);
+    expect(refused).toMatchObject({ message: 'the line holds ids, not texts' });
+    expect(refused).toMatchObject({ hint: expect.stringMatching(/--collection.*data\.collection/) });
+    expect(read(parser, marked, IDS)).toMatchObject({ query: 'Q1' });
+  });
+
+  it('is no list of texts to be scored', () => {
+    expect(parseList(TEXTS_OF_LINES)(JSON.stringify(marked))).toBeInstanceOf(BadLine);
+    expect(parseList(IDS)(JSON.stringify(marked))).toMatchObject({ docs: ['D2', 'D3'] });
   });
 });
 

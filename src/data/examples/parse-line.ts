@@ -4,7 +4,8 @@
  *     scored     {"query", "docs": […], "scores": […]}
  *     triples    query ⇥ positive ⇥ negative …               or {"query", "positive", "negative"}
  *     pairs      query ⇥ positive                            or {"query", "positive"}, or {"query", "title"?, "text"}
- *                Each in JSON may have "moreQueries": […], other queries about the same documents.
+ *                Each in JSON may have "moreQueries": […], other queries about the same documents; and "ids": true, as
+ *                `lzero mine --ids` writes it: then it is refused where texts are read from the lines.
  *     judged     query-id ⇥ document-id ⇥ relevance          judgements of a collection: those above 0 are pairs
  *
  * Public data sets and where their layouts were looked up:
@@ -33,7 +34,7 @@ export type ExampleParser = (texts: Texts) => ParseExample;
 
 /** {"query", "docs", "scores"?}: documents are ranked by score, those of equal scores as they stand. */
 export const parseScored: ExampleParser = (texts) => (line) => {
-  const record = parseJson(line);
+  const record = parseJson(line, texts);
   return record instanceof BadLine ? record : rankedOf(record, texts);
 };
 
@@ -61,7 +62,7 @@ function moreQueriesOf({ moreQueries }: JsonObject, texts: Texts): { moreQueries
 
 /** {"query" | "qid", "positive" | "pos", "negative" | "negatives" | "neg" | "negs"}: one document or a list. */
 export const parseJsonTriple: ExampleParser = (texts) => (line) => {
-  const record = parseJson(line);
+  const record = parseJson(line, texts);
   if (record instanceof BadLine) return record;
   return labelled(texts, labelsOf(record));
 };
@@ -78,7 +79,7 @@ function labelsOf(record: JsonObject): Labels {
 
 /** {"query" | "qid", "positive" | "pos"}, or {"query", "title"?, "text"}. */
 export const parseJsonPair: ExampleParser = (texts) => (line) => {
-  const record = parseJson(line);
+  const record = parseJson(line, texts);
   if (record instanceof BadLine) return record;
   const { title, text } = record;
   const positive = record.positive ?? record.pos ?? (text === undefined ? undefined : { title: title ?? '', text });
@@ -124,7 +125,7 @@ export type UnscoredList = {
 /** A ranked list or labelled documents in JSON, whichever the line holds. Scores that are there do not count. */
 export function parseList(texts: Texts): (line: string) => UnscoredList | BadLine {
   return (line) => {
-    const record = parseJson(line);
+    const record = parseJson(line, texts);
     if (record instanceof BadLine) return record;
     const isRanked = record.docs !== undefined;
     const labels = labelsOf(record);
@@ -161,10 +162,16 @@ function labelled(texts: Texts, labels: Labels): Example | BadLine {
 /** Python writes NaN where JSON has no such number. */
 const NOT_A_NUMBER = /[[,:]\s*-?(?:NaN|Infinity)\s*[\],}]/;
 
-function parseJson(line: string): JsonObject | BadLine {
+function parseJson(line: string, { areIds }: Texts): JsonObject | BadLine {
   const record = parseObject(line);
-  if (!(record instanceof BadLine) || record.reason !== 'not-json' || !NOT_A_NUMBER.test(line)) return record;
+  if (!(record instanceof BadLine)) return record.ids === true && !areIds ? idsForTexts() : record;
+  if (record.reason !== 'not-json' || !NOT_A_NUMBER.test(line)) return record;
   return new BadLine('bad-weight', 'NaN or Infinity stands where a number must be');
+}
+
+function idsForTexts(): BadLine {
+  const hint = 'name the collection that they are of: --collection of `lzero teach`, data.collection of `lzero train`';
+  return new BadLine('wrong-type', 'the line holds ids, not texts', hint);
 }
 
 function listOf<T>(value: unknown, name: string, read: (item: unknown) => T | BadLine): T[] | BadLine {

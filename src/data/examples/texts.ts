@@ -15,6 +15,8 @@ import { TextStore } from './text-store.ts';
 
 /** From what a line has to the text that is meant. */
 export type Texts = {
+  /** Whether lines hold ids in place of texts. */
+  readonly areIds: boolean;
   /** A query, of a JSON value. */
   query(value: unknown): string | BadLine;
   /** A document, of a JSON value. */
@@ -23,6 +25,7 @@ export type Texts = {
 
 /** Lines hold the texts themselves; a document may also be {"title"?, "text"}. */
 export const TEXTS_OF_LINES: Texts = {
+  areIds: false,
   query: (value) => (typeof value === 'string' ? unlessBlank(value, 'query') : wrongType('query', value, 'a text')),
   document(value) {
     if (typeof value === 'string') return unlessBlank(value, 'document');
@@ -64,6 +67,7 @@ export async function readTexts(files: TextFiles, options: TextOptions): Promise
   }
   options.onDocuments?.(documents.size);
   return {
+    areIds: true,
     query: (value) => lookUp(queries, value, `query of ${files.queries}`),
     document: (value) => lookUp(documents, value, `document of ${files.documents}`),
   };

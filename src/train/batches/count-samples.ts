@@ -20,17 +20,19 @@ export class BadLines {
   }
 
   /** Names a bad line. One too many is an InputError. */
-  add(file: string, line: number, { message }: BadLine): void {
+  add(file: string, line: number, { message, hint }: BadLine): void {
     this.#count++;
     const problem = `${file}:${line}: ${message}`;
     if (this.#count <= this.#max) this.#logger.warn(`${problem}; the line is left out`, { file, line });
     else if (this.#max === 0)
       throw new InputError(problem, {
-        hint: 'mend the line or the setting that it does not fit, or allow for lines that are left out: data.maxBadLines',
+        hint:
+          hint ??
+          'mend the line or the setting that it does not fit, or allow for lines that are left out: data.maxBadLines',
       });
     else
       throw new InputError(`${problem}; this is bad line ${this.#count}, and data.maxBadLines is ${this.#max}`, {
-        hint: 'mend the lines that were named, or allow for more',
+        hint: hint ?? 'mend the lines that were named, or allow for more',
       });
   }
 }

@@ -205,6 +205,16 @@ describe('bad lines', () => {
     await expect(open({ train, format: 'triples' })).rejects.toBeInstanceOf(InputError);
   });
 
+  it('are lines of ids where no collection is named, and the error says how to name it', async () => {
+    const train = file([{ ...triple('a'), ids: true }]);
+    const failure: unknown = await open({ train, format: 'triples' }).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(InputError);
+    expect(failure).toMatchObject({
+      message: `${train}:1: the line holds ids, not texts`,
+      hint: expect.stringContaining('data.collection'),
+    });
+  });
+
   it('are named, counted and left out up to maxBadLines', async () => {
     const train = file(lines);
     const words: string[] = [];
