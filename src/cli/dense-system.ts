@@ -1,12 +1,12 @@
 /** `dense:MODEL`: a dense encoder as a system of evaluations. Every document is scored for every query. */
 import type { Document } from '../data/index.ts';
 import { DocumentPool, parseTeacher, type RankAll, rankAll, type Scorer } from '../teach/index.ts';
-import type { OpenSystem, SystemContext } from './eval-systems.ts';
+import type { SystemContext, Unnamed } from './eval-systems.ts';
 import { withTeacherProgress } from './teacher-progress.ts';
 import { openTeacher } from './teachers.ts';
 
 /** Encodes a collection when it is first searched, or takes what an earlier call has encoded. */
-export async function denseSystem(name: string, where: SystemContext): Promise<OpenSystem> {
+export async function denseSystem(name: string, where: SystemContext): Promise<Unnamed> {
   const { context, collection, precision } = where;
   const documents = await collection.documentsFingerprint();
   const teacher = await openTeacher(context, { precision, ...parseTeacher(name) });

@@ -18,7 +18,12 @@ import { packageVersion } from './program.ts';
 import { QueryModel } from './query-model.ts';
 
 /** A system that holds files, threads or a model. */
-export type OpenSystem = { readonly system: System; close(): Promise<void> };
+export type OpenSystem = {
+  readonly system: System;
+  /** Names all that its answers depend on, by content: unlike the system's id the same when its index is built again. */
+  readonly identity: string;
+  close(): Promise<void>;
+};
 
 /** What a system needs to know of a collection. */
 export type SearchedDocuments = Pick<Collection, 'name' | 'documents' | 'documentsFingerprint'>;
@@ -73,6 +78,13 @@ export function isRecorded(name: string): boolean {
   return readName(name).kind === 'run';
 }
 
+/** The files of recorded answers that a name stands for, those of joined systems included. */
+export function recordedFiles(name: string): readonly string[] {
+  const { kind, rest } = readName(name);
+  if (kind === 'rrf' || kind === 'sum') return readParts(rest).flatMap((part) => recordedFiles(part.name));
+  return kind === 'run' ? [rest] : [];
+}
+
 const KINDS = ['index', 'run', 'rrf', 'sum', 'siamese', 'dense'] as const;
 
 type SystemName = { readonly kind: (typeof KINDS)[number] | 'built'; readonly rest: string };
@@ -100,14 +112,22 @@ export async function openSystem(name: string, where: SystemContext): Promise<Op
   if (kind === 'index') {
     const index = await openIndex(rest);
     warnIfUnfinished(where.context.logger, index);
-    return await indexedSystem(name, index, where.queryModel);
+    return named(await indexedSystem(name, index, where.queryModel));
   }
   if (kind === 'siamese') return await siameseSystem(name, rest, where);
-  if (kind === 'dense') return await denseSystem(name, where);
-  if (kind === 'run') return { system: await openRunFile(rest, { name }), close: async () => {} };
+  if (kind === 'dense') return named(await denseSystem(name, where));
+  if (kind === 'run') return named({ system: await openRunFile(rest, { name }), close: async () => {} });
   if (kind !== 'built') return await fused(name, { method: kind, parts: readParts(rest) }, where);
   return name === 'bm25' ? await builtSystem(name, where, undefined) : await modelSystem(name, where);
 }
+
+/** A system whose id is that of its content. */
+function named(opened: Unnamed): OpenSystem {
+  return { ...opened, identity: opened.system.id };
+}
+
+/** A system as it is opened. */
+export type Unnamed = Omit<OpenSystem, 'identity'>;
 
 type FusedName = { readonly method: 'rrf' | 'sum'; readonly parts: readonly WeightedName[] };
 
@@ -124,7 +144,8 @@ async function fused(name: string, { method, parts }: FusedName, where: SystemCo
   const weights = isWeighted ? parts.map(({ weight }) => weight) : undefined;
   const { queryModel } = where;
   const shown = queryModel && takesQueryModel(name) ? withQueries(name, queryModel) : name;
-  return { system: fusedSystem(shown, systems, { method, weights }), close: () => closeAll(opened) };
+  const identity = JSON.stringify([method, weights, opened.map((part) => part.identity)]);
+  return { system: fusedSystem(shown, systems, { method, weights }), identity, close: () => closeAll(opened) };
 }
 
 /** What tables call a system whose queries a network encodes. */
@@ -149,7 +170,8 @@ async function siameseSystem(name: string, model: string, where: SystemContext):
   const queryModel = await QueryModel.open(model, { precision: where.precision });
   try {
     const opened = await modelSystem(model, { ...where, queryModel });
-    return { system: { ...opened.system, name }, close: () => closeAll([opened, queryModel]) };
+    const { system, identity } = opened;
+    return { system: { ...system, name }, identity, close: () => closeAll([opened, queryModel]) };
   } catch (error) {
     await queryModel.close();
     throw error;
@@ -160,11 +182,12 @@ async function siameseSystem(name: string, model: string, where: SystemContext):
 async function builtSystem(name: string, where: SystemContext, model: Model | undefined): Promise<OpenSystem> {
   const { collection, folder } = where;
   const kind = model ? await model.identity() : 'words';
-  const identity = [packageVersion(), kind, await collection.documentsFingerprint()];
-  const hash = createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 16);
-  const path = join(folder, `${collection.name.replace(/[^\w.-]+/g, '_')}-${hash}`);
+  const made = [packageVersion(), kind, await collection.documentsFingerprint()];
+  const hash = createHash('sha256').update(JSON.stringify(made)).digest('hex');
+  const path = join(folder, `${collection.name.replace(/[^\w.-]+/g, '_')}-${hash.slice(0, 16)}`);
+  const identity = JSON.stringify(['built', hash, (await where.queryModel?.identity()) ?? null]);
   const index = await build(path, where, model ? { model } : { kind: 'bm25' });
-  return await indexedSystem(name, index, where.queryModel);
+  return { ...(await indexedSystem(name, index, where.queryModel)), identity };
 }
 
 async function build(
@@ -196,7 +219,7 @@ async function fill(index: Index, context: CliContext, collection: SearchedDocum
   await index.merge({ signal: context.signal });
 }
 
-async function indexedSystem(name: string, index: Index, queryModel: QueryModel | undefined): Promise<OpenSystem> {
+async function indexedSystem(name: string, index: Index, queryModel: QueryModel | undefined): Promise<Unnamed> {
   // It names the checksums of all files, so whatever changes in the index makes it another system.
   const manifest = await readFile(join(index.folder, 'manifest.json'));
   const id = `index ${createHash('sha256').update(manifest).digest('hex')}`;

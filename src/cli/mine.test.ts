@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Outcome, runCommands } from '../../test/cli/fake-host.ts';
@@ -11,6 +11,7 @@ import { teachCommand } from './teach.ts';
 
 const DENSE = join(import.meta.dirname, '../../test/golden/dense/mean');
 
+const SPARSE = join(import.meta.dirname, '../../test/golden/models/st-plain');
 const COMMANDS = [mineCommand, teachCommand, indexCommand];
 
 let scratch: Scratch;
@@ -135,6 +136,36 @@ describe('lzero mine', () => {
     scratch.write('a.trec', 'q001 Q0 bike-chain-3 1 3.5 x\n');
     const { exitCode, stderr } = await lzero(...argv);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('belongs to another job')]);
+  });
+
+  it.each(['', 'siamese:', 'rrf:bm25+', 'sum:0.5*bm25+0.5*'])(
+    'does not go on with a changed model: %sMODEL',
+    async (prefix) => {
+      const model = scratch.path('model');
+      cpSync(SPARSE, model, { recursive: true });
+      const argv = [...MINE, '-o', scratch.path('cut.jsonl'), '--system', `${prefix}${model}`, '--negatives', '2'];
+      await stopLate(argv);
+      const weights = readFileSync(join(model, 'model.safetensors'));
+      weights.writeFloatLE(0.5, weights.length - 4);
+      writeFileSync(join(model, 'model.safetensors'), weights);
+      const { exitCode, stderr } = await lzero(...argv);
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining('belongs to another job')]);
+    },
+  );
+
+  it('goes on with a model whose index has to be built again', async () => {
+    const argv = [...MINE, '-o', scratch.path('cut.jsonl'), '--system', `rrf:bm25+${SPARSE}`, '--negatives', '2'];
+    await stopLate(argv);
+    expect(await done(...argv)).toContain('going on after');
+    expect(readFileSync(scratch.path('cut.jsonl'))).toEqual(readFileSync(scratch.path('elsewhere')));
+  });
+
+  it.each(['rrf:bm25+run:', 'sum:0.7*run:'])('does not write over a run that it joins: %sFILE', async (prefix) => {
+    const run = scratch.write('a.trec', 'q001 Q0 bike-chain-3 1 2.5 x\n');
+    const system = `${prefix}${run}${prefix.startsWith('sum') ? '+bm25' : ''}`;
+    const { exitCode, stderr } = await lzero(...MINE, '-o', run, '--system', system, '--force');
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('is the input itself')]);
+    expect(readFileSync(run, 'utf8')).toContain('bike-chain-3');
   });
 
   it('writes candidates of queries that nobody judged as lists, and a teacher scores them', async () => {

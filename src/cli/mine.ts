@@ -6,7 +6,6 @@ import { basename, join, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { InputError, type Logger, ResumeError, UsageError } from '../core/index.ts';
 import { inputFile, type LineSink, openCollection, ReadReport, readQueries, writeLines } from '../data/index.ts';
-import type { System } from '../eval/index.ts';
 import { loadModel, type Model } from '../model/index.ts';
 import {
   answersOf,
@@ -25,7 +24,14 @@ import {
   TEACHER_HELP,
 } from '../teach/index.ts';
 import type { CliContext } from './context.ts';
-import { checkSystem, openSystem, type SearchedDocuments, SYSTEM_HELP } from './eval-systems.ts';
+import {
+  checkSystem,
+  type OpenSystem,
+  openSystem,
+  recordedFiles,
+  type SearchedDocuments,
+  SYSTEM_HELP,
+} from './eval-systems.ts';
 import { formatCount, formatCounted, formatDuration } from './format.ts';
 import { positiveInteger } from './model-options.ts';
 import { packageVersion, withExamples } from './program.ts';
@@ -140,8 +146,8 @@ async function mineFor(context: CliContext, input: string, options: MineOptions)
     const began = context.clock();
     const pool = await DocumentPool.read(input, model.tokenizer, { signal: context.signal });
     const queries = await queriesFor(context, { input, pool, model, options });
-    await withSystem(context, { input, pool, options }, async (system) => {
-      const job = { input, pool, queries, teacher, options, system };
+    await withSystem(context, { input, pool, options }, async (opened) => {
+      const job = { input, pool, queries, teacher, options, opened };
       const { output: path, restart, force } = options;
       const files = { inputs: await inputsOf(input, options), identity: identityOf(job) };
       const tally = await writeLines({ path, ...files, restart, force }, (sink) => writeMined(context, job, sink));
@@ -152,8 +158,7 @@ async function mineFor(context: CliContext, input: string, options: MineOptions)
 
 /** Files that are not to be written over. */
 async function inputsOf(input: string, { queries, system }: MineOptions): Promise<string[]> {
-  const run = /^run:(.+)$/s.exec(system)?.[1];
-  return [await inputFile(input), ...(queries === undefined ? [] : [queries]), ...(run === undefined ? [] : [run])];
+  return [await inputFile(input), ...(queries === undefined ? [] : [queries]), ...recordedFiles(system)];
 }
 
 function checkOptions(options: MineOptions): void {
@@ -225,11 +230,11 @@ type MiningJob = Omit<QuerySource, 'model'> & {
   readonly queries: readonly MiningQuery[];
   readonly teacher: Scorer | undefined;
   /** Finds the candidates. */
-  readonly system: System;
+  readonly opened: OpenSystem;
 };
 
-/** By content, as far as that is known: an index that is built here has a name of its own each time. */
-function identityOf({ pool, queries, options, teacher, system }: MiningJob): Record<string, unknown> {
+/** By content: a name may stand for another model tomorrow. */
+function identityOf({ pool, queries, options, teacher, opened }: MiningJob): Record<string, unknown> {
   const {
     output: _output,
     restart: _restart,
@@ -243,7 +248,7 @@ function identityOf({ pool, queries, options, teacher, system }: MiningJob): Rec
     ...settings,
     documents: pool.fingerprint(),
     questions: createHash('sha256').update(JSON.stringify(queries)).digest('hex'),
-    system: /^(?:index|run|dense):/.test(options.system) ? system.id : options.system,
+    system: opened.identity,
     teacher: teacher?.identity ?? null,
   };
 }
@@ -272,7 +277,7 @@ const EMPTY_TALLY: Tally = {
 };
 
 async function writeMined(context: CliContext, job: MiningJob, sink: LineSink): Promise<Tally> {
-  const { pool, options, teacher, system } = job;
+  const { pool, options, teacher, opened } = job;
   const first = numDone(job.queries, sink);
   const tally = { ...EMPTY_TALLY, numQueries: sink.numLines };
   if (first > 0) context.logger.info(`going on after ${formatCount(first)} queries that are done`);
@@ -280,7 +285,7 @@ async function writeMined(context: CliContext, job: MiningJob, sink: LineSink): 
   progress.start({ label: 'mining', unit: 'queries', total: job.queries.length, done: first });
   let done = first;
   try {
-    const candidates: FindCandidates = (queries, search) => system.search(queries, search);
+    const candidates: FindCandidates = (queries, search) => opened.system.search(queries, search);
     const parts = { pool, candidates, teacher, options: miningOptions(options), signal: context.signal };
     for await (const mined of mine(job.queries.slice(first), parts, first)) {
       progress.update(++done);
@@ -353,13 +358,13 @@ function lineOf(mined: MinedQuery, pool: DocumentPool, { ids, positives: atMost 
 async function withSystem(
   context: CliContext,
   { input, pool, options }: Omit<QuerySource, 'model'>,
-  work: (system: System) => Promise<void>,
+  work: (opened: OpenSystem) => Promise<void>,
 ): Promise<void> {
   const folder = options.runDir ?? (await mkdtemp(join(tmpdir(), 'lzero-mine-')));
   try {
     const opened = await openSystem(options.system, { context, collection: searched(input, pool), folder });
     try {
-      await work(opened.system);
+      await work(opened);
     } finally {
       await opened.close();
     }
