@@ -3,9 +3,8 @@
  * of their own: those of Markdown, and short lines without an end of sentence between a blank line and a text.
  */
 import { documentText } from '../../text/index.ts';
-import { type MakeQueries, MIN_TEXT_WORDS, numWords, oneLine } from './pseudo-query.ts';
+import { type MakeQueries, MIN_TEXT_WORDS, numWords, oneLine, PATH } from './pseudo-query.ts';
 
-const PATH = ' › ';
 const MARKDOWN = /^#{1,6}\s+(.+?)\s*#*$/;
 const MAX_LINE_WORDS = 12;
 const SENTENCE_END = /[.!?:;,]$/;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Document } from '../../data/index.ts';
+import { chunkPage, countingOf, type Document } from '../../data/index.ts';
 import { loadModel, type Model } from '../../model/index.ts';
 import { DocumentPool } from '../document-pool.ts';
 import { definitionQueries } from './definitions.ts';
@@ -32,6 +32,16 @@ describe('a title', () => {
     expect(made(titleQueries(documentOf(REST, ' Storing\nindexes ')))).toEqual([
       { query: 'Storing indexes', text: REST },
     ]);
+  });
+
+  it('of a page is asked for by its first piece, and stands in no query with the headings below it', () => {
+    const title = (id: string, words: string): { query: string; text: string }[] =>
+      made(titleQueries({ id, title: words, text: REST }));
+    expect(title('guide.md#0', 'Guide')).toEqual([{ query: 'Guide', text: REST }]);
+    expect(title('guide.md#0', 'Guide › Setup › Install')).toEqual([
+      { query: 'Guide', text: `Setup › Install ${REST}` },
+    ]);
+    expect(title('guide.md#1', 'Guide › Setup › Install')).toEqual([]);
   });
 
   it('is none without a text to answer, or where it is as long as one', () => {
@@ -121,6 +131,21 @@ describe('queries of a collection', () => {
     const twice = new DocumentPool([{ id: 'a', title: 'Two names', text: `# Two names\n${REST} ${REST}` }]);
     const found = makeQueries(twice, model, { kinds: ['titles', 'headings'], perDocument: 3, seed: 1 });
     expect(found.map(({ id, text }) => [id, text])).toEqual([['a#titles0', 'Two names']]);
+  });
+
+  it('of a page with several headings are its title once, and each heading by itself', () => {
+    const headings = ['Guide', 'Setup', 'Install', 'Search'].map((text, i) => ({ level: [1, 2, 3, 2][i], text }));
+    const paragraphs = headings.map(({ text }, heading) => ({ text: `${text} it is. ${REST} ${REST}`, heading }));
+    const source = { id: 'guide.md', title: 'Guide', headings, paragraphs };
+    const limits = { maxTokens: 64, overlapTokens: 0, ...countingOf(model.tokenizer) };
+    const pages = new DocumentPool([...chunkPage(source, limits)].map(({ id, title, text }) => ({ id, title, text })));
+    const found = makeQueries(pages, model, { kinds: ['titles', 'headings'], perDocument: 3, seed: 1 });
+    expect(found.map(({ text, kind, positives }) => [text, kind, ...positives])).toEqual([
+      ['Guide', 'titles', 'guide.md#0'],
+      ['Setup', 'headings', 'guide.md#1'],
+      ['Install', 'headings', 'guide.md#2'],
+      ['Search', 'headings', 'guide.md#3'],
+    ]);
   });
 
   it('are of one document each: a text that two documents give is left out', () => {

@@ -27,6 +27,9 @@ export function numWords(text: string): number {
 /** A text that is left of another must say something by itself. */
 export const MIN_TEXT_WORDS = 12;
 
+/** Between page and headings in the titles of pieces: "Guide › Setup › Install". */
+export const PATH = ' › ';
+
 /** White space of any kind as single spaces. */
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
