@@ -129,6 +129,16 @@ describe('lzero mine', () => {
     expect(told).toContain('is in use');
   });
 
+  it('holds negatives to both margins: one of 0 takes nothing from the relative one', async () => {
+    const teach = ['--negatives', '2', '--teacher', DENSE];
+    await done(...MINE, '-o', scratch.path('relative.jsonl'), ...teach);
+    await done(...MINE, '-o', scratch.path('both.jsonl'), ...teach, '--margin', '0');
+    await done(...MINE, '-o', scratch.path('neither.jsonl'), ...teach, '--relative-margin', '0');
+    const relative = readFileSync(scratch.path('relative.jsonl'), 'utf8');
+    expect(readFileSync(scratch.path('both.jsonl'), 'utf8')).toBe(relative);
+    expect(readFileSync(scratch.path('neither.jsonl'), 'utf8')).not.toBe(relative); // so the relative one decides
+  });
+
   it('does not go on with other queries or another run', async () => {
     const run = scratch.write('a.trec', 'q001 Q0 bike-chain-3 1 2.5 x\n');
     const argv = [...MINE, '-o', scratch.path('cut.jsonl'), '--system', `run:${run}`];

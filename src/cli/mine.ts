@@ -83,10 +83,10 @@ export function mineCommand(context: CliContext): Command {
     .option('--skip <count>', 'candidates that are passed over, best first', wholeNumber, d.skip)
     .option('--random-share <share>', 'share of the negatives that is drawn from all documents', share, d.randomShare)
     .option('--teacher <name>', `leaves out candidates that it takes for answers; ${TEACHER_HELP}`)
-    .option('--margin <score>', 'a negative must be so much worse than the answers', anyNumber)
+    .option('--margin <score>', 'a negative must be so much worse than the answers (default: 0)', anyNumber)
     .option(
       '--relative-margin <share>',
-      `the same as a share of the answers’ score (default: ${d.relativeMargin})`,
+      `and by this share of the answers’ score (default: ${d.relativeMargin})`,
       share,
     )
     .option('--agreement <rank>', 'drop queries whose answer the teacher ranks below this place', positiveInteger)
@@ -338,7 +338,7 @@ function miningOptions(options: MineOptions): Partial<MiningOptions> {
     skip,
     randomShare,
     seed,
-    ...(margin === undefined ? {} : { margin, relativeMargin: 0 }),
+    ...(margin === undefined ? {} : { margin }),
     ...(relativeMargin === undefined ? {} : { relativeMargin }),
     ...(agreement === undefined ? {} : { agreement }),
   };

@@ -106,6 +106,13 @@ describe('hard negatives', () => {
     expect((await mineOne({ agreement: 4 }, { teacher: true })).dropped).toBe('answer-not-found');
   });
 
+  it('are for queries whose answer the teacher finds, also among candidates that are passed over', async () => {
+    const { dropped, negatives } = await mineOne({ agreement: 4, skip: 3, negatives: 1 }, { teacher: true });
+    expect(dropped).toBe('answer-not-found'); // 0.9, 0.8 and 0.7 are passed over, and better
+    expect(negatives).toEqual(['d4']); //        0.6 looks like an answer
+    expect((await mineOne({ agreement: 5, skip: 3 }, { teacher: true })).dropped).toBeUndefined();
+  });
+
   it('are scored with the text that answers, where that is another than the document’s', async () => {
     const teacher = numberScorer();
     const query = { ...QUERY, positiveTexts: ['without its title 0.95'] };

@@ -124,14 +124,14 @@ type Found = {
   readonly seen: readonly string[];
   /** Those among them that the pool has not. */
   readonly unknown: readonly string[];
-  /** Those among them that may be negatives, best first. */
+  /** Those among them that are no answers, best first. */
   readonly candidates: readonly string[];
 };
 
 async function lookUp(
   window: readonly MiningQuery[],
   { pool, candidates, signal }: MiningParts,
-  { depth, skip }: MiningOptions,
+  { depth }: MiningOptions,
 ): Promise<Found[]> {
   const found: Found[] = [];
   const k = depth + Math.max(0, ...window.map(({ positives }) => positives.length));
@@ -141,7 +141,7 @@ async function lookUp(
     const own = rankHits(hits).slice(0, depth + query.positives.length); // whatever its neighbours asked for
     const others = withoutAnswers(own, query, pool).slice(0, depth);
     const seen = own.map(({ id }) => id);
-    found.push({ query, seen, unknown: seen.filter((id) => !pool.has(id)), candidates: others.slice(skip) });
+    found.push({ query, seen, unknown: seen.filter((id) => !pool.has(id)), candidates: others });
   }
   assert(found.length === window.length, `a system answered ${found.length} of ${window.length} queries`);
   return found;
@@ -208,7 +208,8 @@ function choose({ query, seen, unknown, candidates }: Found, { pool, options, sc
   const numAnswers = answersOf(query, pool).length;
   const [answers, others] = [scores?.slice(0, numAnswers), scores?.slice(numAnswers)];
   const limit = limitOf(answers, options);
-  const kept = others ? candidates.filter((_, i) => others[i] <= limit) : candidates;
+  const open = candidates.map((id, i) => ({ id, score: others?.[i] ?? Number.NEGATIVE_INFINITY })).slice(options.skip);
+  const kept = open.filter(({ score }) => score <= limit).map(({ id }) => id);
   const numRandom = Math.round(options.negatives * options.randomShare);
   const hard = kept.slice(0, options.negatives - numRandom);
   // A list that nobody judged is what was found; negatives that are missing are drawn.
@@ -226,7 +227,7 @@ function choose({ query, seen, unknown, candidates }: Found, { pool, options, sc
     ...query,
     negatives,
     numRandom: drawn.length,
-    numFiltered: candidates.length - kept.length,
+    numFiltered: open.length - kept.length,
     numUnknown: unknown.length,
     dropped: isMissed ? 'answer-not-found' : isShort ? 'too-few-found' : undefined,
   };
