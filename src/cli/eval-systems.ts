@@ -73,6 +73,13 @@ export function takesQueryModel(name: string): boolean {
   return kind === 'index' || (kind === 'built' && name !== 'bm25');
 }
 
+/** Whether a name stands for a system that puts what a model makes of documents into an index. */
+export function encodesDocuments(name: string): boolean {
+  const { kind, rest } = readName(name);
+  if (kind === 'rrf' || kind === 'sum') return readParts(rest).some((part) => encodesDocuments(part.name));
+  return kind === 'siamese' || (kind === 'built' && name !== 'bm25');
+}
+
 /** Whether a name stands for answers that were recorded before. */
 export function isRecorded(name: string): boolean {
   return readName(name).kind === 'run';

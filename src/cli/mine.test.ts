@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Outcome, runCommands } from '../../test/cli/fake-host.ts';
@@ -168,6 +168,20 @@ describe('lzero mine', () => {
     await stopLate(argv);
     expect(await done(...argv)).toContain('going on after');
     expect(readFileSync(scratch.path('cut.jsonl'))).toEqual(readFileSync(scratch.path('elsewhere')));
+  });
+
+  it('keeps the index of a model in the cache, also after a stop, and none where nothing is encoded', async () => {
+    const argv = [...MINE, '-o', scratch.path('a.jsonl'), '--system', SPARSE, '--negatives', '2'];
+    expect(await stopLate(argv)).toContain('indexing: 241 documents');
+    const indexes = scratch.path('cache-2/indexes');
+    expect(readdirSync(indexes)).toEqual([expect.stringMatching(/^everyday-[0-9a-f]{16}$/)]);
+
+    const env = { LZERO_CACHE: scratch.path('cache-2') };
+    const { exitCode, stderr } = await runCommands(COMMANDS, argv, { env });
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('going on after')]);
+    expect(stderr).not.toContain('indexing');
+    await runCommands(COMMANDS, [...MINE, '-o', scratch.path('b.jsonl')], { env }); // BM25
+    expect(readdirSync(indexes).length).toBe(1);
   });
 
   it.each(['rrf:bm25+run:', 'sum:0.7*run:'])('does not write over a run that it joins: %sFILE', async (prefix) => {

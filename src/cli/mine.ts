@@ -1,11 +1,12 @@
 /** `lzero mine`: hard negatives for judged queries, candidates for unjudged ones, queries for documents that have none. */
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { InputError, type Logger, ResumeError, UsageError } from '../core/index.ts';
 import { inputFile, type LineSink, openCollection, ReadReport, readQueries, writeLines } from '../data/index.ts';
+import { cacheFolder } from '../download/index.ts';
 import { loadModel, type Model } from '../model/index.ts';
 import {
   answersOf,
@@ -26,6 +27,7 @@ import {
 import type { CliContext } from './context.ts';
 import {
   checkSystem,
+  encodesDocuments,
   type OpenSystem,
   openSystem,
   recordedFiles,
@@ -97,7 +99,10 @@ export function mineCommand(context: CliContext): Command {
     )
     .option('--ids', 'write ids of the collection in place of texts; `teach` and `train` are then told its name')
     .option('--seed <number>', 'decides what is drawn', wholeNumber, d.seed)
-    .option('--run-dir <folder>', 'keep indexes here; a second call uses them again')
+    .option(
+      '--run-dir <folder>',
+      'keep indexes here; a second call uses them again (default: those of models in the cache folder, under indexes/)',
+    )
     .option('--restart', 'drop what an unfinished run has left')
     .option('--force', 'replace the output file')
     .action((input: string, options: MineOptions) => mineFor(context, input, options));
@@ -360,16 +365,29 @@ async function withSystem(
   { input, pool, options }: Omit<QuerySource, 'model'>,
   work: (opened: OpenSystem) => Promise<void>,
 ): Promise<void> {
-  const folder = options.runDir ?? (await mkdtemp(join(tmpdir(), 'lzero-mine-')));
-  try {
+  await withIndexFolder(context, options, async (folder) => {
     const opened = await openSystem(options.system, { context, collection: searched(input, pool), folder });
     try {
       await work(opened);
     } finally {
       await opened.close();
     }
+  });
+}
+
+/** Where indexes are built: what a model has encoded is kept, by content; what is indexed in seconds is not. */
+async function withIndexFolder(
+  { env }: CliContext,
+  { runDir, system }: MineOptions,
+  work: (folder: string) => Promise<void>,
+): Promise<void> {
+  if (runDir !== undefined) return await work(runDir);
+  if (encodesDocuments(system)) return await work(join(cacheFolder(env, homedir()), 'indexes'));
+  const scratch = await mkdtemp(join(tmpdir(), 'lzero-mine-'));
+  try {
+    await work(scratch);
   } finally {
-    if (options.runDir === undefined) await rm(folder, { recursive: true, force: true });
+    await rm(scratch, { recursive: true, force: true });
   }
 }
 
