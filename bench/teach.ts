@@ -35,7 +35,7 @@ async function teacherPart(name: string, folder: string, setting: Setting): Prom
   const input = (warmUp: boolean): string => (warmUp ? warmUpCorpus : corpus);
   const ours = ['fp32', 'int8'].map((precision) => ({
     name: `lzero ${precision}`,
-    command: ourTeacher(`dense:${folder},precision=${precision}`),
+    command: ourTeacher(`dense:${folder},pooling=mean,precision=${precision}`),
   }));
   const peer: Command[] = python ? [[python, '-B', resolve(HERE, 'peers/sentence_transformer.py'), folder]] : [];
   return await withContenders([...ours.map(({ command }) => command), ...peer], async (running) => {

@@ -28,7 +28,7 @@ if (!data || !weights) throw new Error('usage: npx tsx runs/teach-scifact.ts DAT
 
 const INFO_NCE = '{ loss: info-nce, temperature: 3, inBatchNegatives: true }';
 const KL = '{ loss: kl, temperature: 2, teacherTemperature: 0.01, inBatchNegatives: true }';
-const TEACHER = `{ models: ["dense:${join(weights, 'gte-small')},max-length=128,precision=int8"], normalise: none, scale: 1 }`;
+const TEACHER = `{ models: ["dense:${join(weights, 'gte-small')},pooling=mean,max-length=128,precision=int8"], normalise: none, scale: 1 }`;
 const VARIANTS = {
   'info-nce': [`rank=${INFO_NCE}`],
   taught: [`rank=[${KL}, { weight: 0.3, ${INFO_NCE.slice(2)}]`, `teachers=${TEACHER}`],

@@ -82,7 +82,7 @@ function ranking(docs: readonly string[], scores: readonly number[]): string[] {
 describe('mined and taught as Python does', () => {
   it.skipIf(!data || !weights)(`same negatives, scores to 1e-4, same order${needs}`, { timeout: 900_000 }, async () => {
     const collection = someQueries();
-    const dense = `dense:${join(weights ?? '', 'minilm-l6')},max-length=${golden.length}`;
+    const dense = `dense:${join(weights ?? '', 'minilm-l6')},pooling=mean,max-length=${golden.length}`;
     const sparse = `siamese:${join(weights ?? '', 'splade-tiny')},max-length=${golden.length}`;
     const options = ['--depth', golden.depth, '--negatives', golden.numNegatives].map(String);
     const filter = ['--teacher', dense, '--relative-margin', String(golden.relativeMargin)];

@@ -2,7 +2,7 @@
  * Lists for training: documents in groups of like ones, with all their queries. A dense teacher says what is alike, and reads
  * every text once; what it has read stays in WORK/teachers for the run that it scores for.
  *
- *     npx tsx runs/model/groups.ts WORK --teacher dense:gte-small,max-length=128 [--passes 3] [--size 6]
+ *     npx tsx runs/model/groups.ts WORK --teacher dense:gte-small,pooling=mean,max-length=128 [--passes 3] [--size 6]
  *
  * WORK has documents.jsonl (runs/model/prepare.ts). Writes WORK/groups.jsonl: {"query", "docs", "moreQueries"}, every document
  * once in each pass, in other groups. The same call goes on where one was stopped.

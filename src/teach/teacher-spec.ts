@@ -19,7 +19,10 @@ export const TEACHER_KINDS = ['dense', 'sparse', 'siamese'] as const;
 export const teacherSpecSchema = z.strictObject({
   model: z.string().min(1).describe('a folder, or the name of a pulled model'),
   kind: z.enum(TEACHER_KINDS).optional().describe('what it gives; found out where left out'),
-  pooling: z.enum(POOLINGS).optional().describe('dense: how positions become one vector'),
+  pooling: z
+    .enum(POOLINGS)
+    .optional()
+    .describe('dense: how positions become one vector; mean where neither this nor the folder says it'),
   normalise: z.boolean().optional().describe('dense: whether vectors have length 1'),
   queryPrefix: z.string().optional().describe('dense: what stands before a query'),
   documentPrefix: z.string().optional().describe('dense: what stands before a document'),

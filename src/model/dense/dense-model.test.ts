@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { silentLogger } from '../../core/index.ts';
 import { cast, concat, GraphBuilder, reshape, toOnnx } from '../../graph/index.ts';
 import { bertEncoder } from '../bert-graph.ts';
 import { Checkpoint } from '../checkpoint.ts';
@@ -22,11 +23,22 @@ const golden = z
   })
   .parse(JSON.parse(readFileSync(join(DENSE, 'expected.json'), 'utf8')));
 
-async function encode(model: DenseModel, role: Role): Promise<Float32Array[]> {
+async function encode(model: DenseModel, role: Role, logger = silentLogger): Promise<Float32Array[]> {
   const texts = golden.texts.map((text, i) => ({ id: String(i), text }));
   const found: Float32Array[] = [];
-  for await (const { vector } of model.encode(texts, { role })) found.push(vector);
+  for await (const { vector } of model.encode(texts, { role, logger })) found.push(vector);
   return found;
+}
+
+/** What a model warns of while it encodes both sides. */
+async function warningsOf(model: DenseModel): Promise<string[]> {
+  const warnings: string[] = [];
+  const logger = { ...silentLogger, warn: (message: string) => warnings.push(message) };
+  await withModel(model, async () => {
+    await encode(model, 'query', logger);
+    await encode(model, 'document', logger);
+  });
+  return warnings;
 }
 
 /** Largest difference of any two numbers. */
@@ -69,8 +81,11 @@ describe.each(golden.models)('the folder $name of sentence-transformers', ({ nam
   });
 });
 
-/** The encoder of the golden folder `name` as others export it: hidden states by input_ids and attention_mask. */
-async function exportStates(name: string): Promise<void> {
+/**
+ * The encoder of the golden folder `name` as others export it, by input_ids and attention_mask: hidden states, or the
+ * first of them as the vector of the text.
+ */
+async function exportGraph(name: string, output: 'last_hidden_state' | 'sentence_embedding'): Promise<void> {
   const checkpoint = await Checkpoint.open(join(DENSE, name));
   const weights = new Map<string, Float32Array>();
   for (const tensor of checkpoint.usedNames) weights.set(tensor, await checkpoint.read(tensor));
@@ -86,7 +101,11 @@ async function exportStates(name: string): Promise<void> {
   const { hidden, batchShape } = bertEncoder(g, checkpoint.config, parameters, { ids, mask });
   const size = checkpoint.config.hiddenSize;
   const target = concat(g, [batchShape, g.ints(size)], 3);
-  g.output('last_hidden_state', reshape(g, hidden, { target, shape: ['B', 'T', size] }));
+  const states = reshape(g, hidden, { target, shape: ['B', 'T', size] });
+  const first = g.constant('first', { dtype: 'int64', shape: [] }, BigInt64Array.of(0n));
+  const type = { dtype: 'float32', shape: ['B', size] } as const;
+  const cls = g.node('Gather', [states, first], type, { attributes: { axis: 1 } });
+  g.output(output, output === 'last_hidden_state' ? states : cls);
   cpSync(join(DENSE, name), folder, { recursive: true });
   rmSync(join(folder, 'model.safetensors'));
   mkdirSync(join(folder, 'onnx'));
@@ -96,11 +115,26 @@ async function exportStates(name: string): Promise<void> {
 
 describe('an ONNX file with hidden states', () => {
   it.each(golden.models)('$name is pooled to the same vectors', async ({ name, documents }) => {
-    await exportStates(name);
+    await exportGraph(name, 'last_hidden_state');
     expect(await looksDense(folder)).toBe(true);
     await withModel(await DenseModel.load(folder), async (model) => {
       expect(distance(await encode(model, 'document'), documents)).toBeLessThan(1e-5);
     });
+  });
+});
+
+describe('an ONNX file with pooled vectors', () => {
+  it('gives them as they are, and pooling is refused, which would have no effect', async () => {
+    await exportGraph('cls', 'sentence_embedding');
+    const expected = golden.models.find(({ name }) => name === 'cls')?.documents ?? [];
+    await withModel(await DenseModel.load(folder), async (model) => {
+      expect(distance(await encode(model, 'document'), expected)).toBeLessThan(1e-5);
+    });
+    rmSync(join(folder, 'modules.json'));
+    expect(await warningsOf(await DenseModel.load(folder))).toEqual([]);
+    await expect(DenseModel.load(folder, { pooling: 'mean' })).rejects.toThrow(
+      'model.onnx gives pooled vectors (sentence_embedding): pooling mean has no effect',
+    );
   });
 });
 
@@ -130,6 +164,15 @@ describe('settings of a dense encoder', () => {
   it('of a bare checkpoint are mean pooling, length 1 and all its positions', async () => {
     const { settings } = await DenseModel.load(join(GOLDEN, 'models/bert'));
     expect(settings).toMatchObject({ pooling: 'mean', normalise: true, prefixes: { query: '', document: '' } });
+  });
+
+  it('that nobody has said are warned of once: how a bare checkpoint is pooled', async () => {
+    const bare = join(GOLDEN, 'models/bert');
+    expect(await warningsOf(await DenseModel.load(bare))).toEqual([
+      `${bare} does not say how it pools: the mean is taken; say pooling=mean or pooling=cls`,
+    ]);
+    expect(await warningsOf(await DenseModel.load(bare, { pooling: 'mean' }))).toEqual([]);
+    expect(await warningsOf(await DenseModel.load(join(DENSE, 'cls')))).toEqual([]);
   });
 
   it.each([

@@ -112,6 +112,10 @@ export class DenseModel {
 
   #open(logger: Logger = silentLogger): Promise<DenseNetwork> {
     if (this.#closed) throw new EngineError('the model was closed', { hint: 'load it again' });
+    if (!this.#network && this.#folder.isPoolingAssumed)
+      logger.warn(
+        `${this.name} does not say how it pools: the ${this.settings.pooling} is taken; say pooling=mean or pooling=cls`,
+      );
     this.#network ??= openDenseNetwork(this.#folder, { precision: this.precision, threads: this.#threads }).then(
       (network) => {
         if (network.engineProblem) logger.warn(`encoding is slower than it could be: ${network.engineProblem}`);

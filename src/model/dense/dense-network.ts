@@ -11,6 +11,7 @@ import { OnnxNetwork } from '../onnx/onnx-network.ts';
 import type { TokenIds } from '../padded-batch.ts';
 import { longest } from '../padded-batch.ts';
 import { denseGraph } from './dense-graph.ts';
+import { DENSE_OUTPUTS, POOLED_OUTPUTS } from './dense-outputs.ts';
 import type { DenseFolder, DenseSettings } from './dense-settings.ts';
 
 /** Encodes batches of token ids. Close it when done. */
@@ -70,13 +71,6 @@ function networkOf(checkpoint: Checkpoint, settings: DenseSettings, precision: P
   const { matrices, ...parts } = quantisedMatrices(checkpoint);
   return { ...parts, graph: (source) => denseGraph(checkpoint, { ...settings, source, matrices }) };
 }
-
-/** Outputs of one vector a text, as sentence-transformers and others call them. */
-const POOLED_OUTPUTS = ['sentence_embedding'];
-/** Outputs of one vector a position. */
-const STATE_OUTPUTS = ['token_embeddings', 'last_hidden_state'];
-/** Outputs that we understand, best first. */
-export const DENSE_OUTPUTS: readonly string[] = [...POOLED_OUTPUTS, ...STATE_OUTPUTS];
 
 function openGraph(network: OnnxNetwork, settings: DenseSettings): DenseNetwork {
   const named = DENSE_OUTPUTS.find((name) => network.outputs.includes(name));

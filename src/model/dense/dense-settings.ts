@@ -1,6 +1,7 @@
 /**
  * What fixes the vectors of a dense encoder: how positions become one vector, whether that has length 1, how much of a
- * text is read, and what is put before it. sentence-transformers folders say it; bare checkpoints leave it to options.
+ * text is read, and what is put before it. sentence-transformers folders say it; bare checkpoints leave it to options,
+ * and are pooled by their mean where these are silent.
  *
  *     modules.json    [Transformer, Pooling] or [Transformer, Pooling, Normalize]
  */
@@ -13,6 +14,7 @@ import { GRAPHS, positionsIn, weightsIn } from '../layouts/network-in.ts';
 import { readLength } from '../layouts/read-sentence-transformers.ts';
 import { MODULES_FILE, moduleListSchema } from '../layouts/st-modules.ts';
 import { MIN_ENCODE_LENGTH } from '../settings.ts';
+import { pooledOutputOf } from './dense-outputs.ts';
 
 /** How the vectors of positions become one: their mean, or that of [CLS]. */
 export const POOLINGS = ['mean', 'cls'] as const;
@@ -49,7 +51,12 @@ export type DenseFolder = {
   readonly encoderFolder: string;
   /** The ONNX file, where there are no weights that we run ourselves. */
   readonly graph: string | undefined;
+  /** Whether neither the folder nor an option says how to pool, and it matters. */
+  readonly isPoolingAssumed: boolean;
 };
+
+/** What most bare checkpoints were trained for. */
+const ASSUMED_POOLING: Pooling = 'mean';
 
 /** Reads what a folder says, with `options` for what it leaves open. */
 export async function readDenseFolder(folder: string, options: DenseOptions = {}): Promise<DenseFolder> {
@@ -58,8 +65,9 @@ export async function readDenseFolder(folder: string, options: DenseOptions = {}
   const graph = await graphIn(encoderFolder);
   const positions = await positionsIn(encoderFolder, { kind: graph === undefined ? 'bert' : 'onnx' });
   const prompts = await readPrompts(folder);
+  const { pooling, isPoolingAssumed } = await poolingOf({ graph, asked: options.pooling, said: said.pooling });
   const settings = {
-    pooling: options.pooling ?? said.pooling ?? 'mean',
+    pooling,
     normalise: options.normalise ?? said.normalise ?? true,
     maxLength: await lengthOf(encoderFolder, positions, options.maxLength),
     prefixes: {
@@ -67,7 +75,27 @@ export async function readDenseFolder(folder: string, options: DenseOptions = {}
       document: options.documentPrefix ?? prompts.document ?? '',
     },
   };
-  return { settings, encoderFolder, graph };
+  return { settings, encoderFolder, graph, isPoolingAssumed };
+}
+
+type PoolingSources = Pick<DenseFolder, 'graph'> & {
+  readonly asked: Pooling | undefined;
+  /** By the folder. */
+  readonly said: Pooling | undefined;
+};
+
+/** How to pool, and whether anybody has said so. Graphs that give pooled vectors take no orders. */
+async function poolingOf({ graph, asked, said }: PoolingSources) {
+  const pooledOutput = graph === undefined ? undefined : await pooledOutputOf(graph);
+  if (pooledOutput !== undefined && asked !== undefined)
+    throw new ConfigError(`${graph} gives pooled vectors (${pooledOutput}): pooling ${asked} has no effect`, {
+      hint: 'leave it out',
+    });
+  const pooling = asked ?? said;
+  return {
+    pooling: pooling ?? ASSUMED_POOLING,
+    isPoolingAssumed: pooling === undefined && pooledOutput === undefined,
+  };
 }
 
 /** The ONNX file of a folder without weights. Weights come before a graph: they can be checked, and quantised. */

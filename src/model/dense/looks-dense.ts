@@ -8,7 +8,7 @@ import { GRAPHS, weightsIn } from '../layouts/network-in.ts';
 import { MODULES_FILE, moduleListSchema } from '../layouts/st-modules.ts';
 import { readOnnxInterface } from '../onnx/onnx-interface.ts';
 import { SETTINGS_FILE } from '../settings.ts';
-import { DENSE_OUTPUTS } from './dense-network.ts';
+import { DENSE_OUTPUTS } from './dense-outputs.ts';
 
 /** One vector a text comes from a Pooling of sentence-transformers, from weights without a head for terms, or by name. */
 export async function looksDense(folder: string): Promise<boolean> {
