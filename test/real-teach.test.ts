@@ -121,6 +121,7 @@ describe('mined and taught as Python does', () => {
       for (const each of golden.queries) {
         const { docs = [], scores = [] } = found.get(each.query) ?? {};
         const expected = scoresOf(each);
+        expect(scores, each.query).toHaveLength(expected.length);
         for (const [i, score] of scores.entries())
           expect(Math.abs(score - expected[i]) / Math.max(1, Math.abs(expected[i])), each.query).toBeLessThan(1e-4);
         expect(ranking(docs, scores)).toEqual(ranking(docs, expected));

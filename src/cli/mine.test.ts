@@ -93,22 +93,22 @@ describe('lzero mine', () => {
   });
 
   it('makes queries of pages, and leaves out those whose answer the teacher does not find', async () => {
+    const filler = 'The boat was slow, and it was cold on the water in the morning. '.repeat(2);
+    scratch.write('site/north.md', `# Water\n\n## Rivers of the north\n\n${filler}\n`);
     scratch.write(
-      'site/guide.md',
-      `# Guide\n\n## Rivers of the north\n\n${'The river was cold and the boat was slow. '.repeat(3)}\n`,
+      'site/winter.md',
+      `# Winter\n\n## Winter in the city\n\n${filler}Winter came to the city from the rivers of the north.\n`,
     );
-    scratch.write(
-      'site/other.md',
-      `# Other\n\n## Winter in the city\n\n${'There is snow on the tower, and the queen is old. '.repeat(3)}\n`,
-    );
-    const make = ['mine', scratch.path('site'), '--pseudo-queries', 'titles,headings', '--negatives', '1'];
+    const make = ['mine', scratch.path('site'), '--pseudo-queries', 'headings', '--negatives', '1'];
     await done(...make, '-o', scratch.path('all.jsonl'));
-    const all = linesOf('all.jsonl');
-    expect(all.map(({ query }) => query)).toContain('Rivers of the north');
-    const told = await done(...make, '-o', scratch.path('agreed.jsonl'), '--teacher', DENSE, '--agreement', '1');
-    const agreed = linesOf('agreed.jsonl').map(({ id }) => id);
-    expect(agreed.length).toBeLessThanOrEqual(all.length);
-    if (agreed.length < all.length) expect(told).toContain('queries dropped');
+    expect(linesOf('all.jsonl').map(({ id, query }) => [id, query])).toEqual([
+      ['north.md#0#headings0', 'Rivers of the north'],
+      ['winter.md#0#headings0', 'Winter in the city'],
+    ]);
+    // Counts words of the query: those of the first stand in the other page, those of the second in its own.
+    const told = await done(...make, '-o', scratch.path('agreed.jsonl'), '--teacher', 'sparse:bow', '--agreement', '1');
+    expect(linesOf('agreed.jsonl').map(({ id }) => id)).toEqual(['winter.md#0#headings0']);
+    expect(told).toContain('1 query dropped, its answer was not found');
   });
 
   it('warns where most negatives are drawn, and refuses to write over what it reads', async () => {

@@ -404,17 +404,27 @@ function searched(input: string, pool: DocumentPool): SearchedDocuments {
   };
 }
 
+const TOO_FEW = 'left out, fewer than two documents were found';
+
 async function report(
   context: CliContext,
   { path, tally, seconds }: { readonly path: string; readonly tally: Tally; readonly seconds: number },
 ): Promise<void> {
   const { numQueries, numHard, numRandom, numFiltered, numDropped, numShort, numUnknown } = tally;
   const besides = [
-    { count: numFiltered, told: 'looked like answers', one: 'candidate' },
-    { count: numUnknown, told: 'of no document of the input', one: 'candidate' },
-    { count: numDropped, told: 'dropped, their answer was not found', one: 'query', many: 'queries' },
-    { count: numShort, told: 'left out, fewer than two documents were found', one: 'query', many: 'queries' },
-  ].flatMap(({ count, told, one, many }) => (count === 0 ? [] : [`; ${formatCounted(count, one, many)} ${told}`]));
+    { count: numFiltered, one: 'candidate looked like an answer', many: 'candidates looked like answers' },
+    {
+      count: numUnknown,
+      one: 'candidate is no document of the input',
+      many: 'candidates are no documents of the input',
+    },
+    {
+      count: numDropped,
+      one: 'query dropped, its answer was not found',
+      many: 'queries dropped, their answer was not found',
+    },
+    { count: numShort, one: `query ${TOO_FEW}`, many: `queries ${TOO_FEW}` },
+  ].flatMap(({ count, one, many }) => (count === 0 ? [] : [`; ${formatCounted(count, one, many)}`]));
   context.logger.info(
     `${formatCount(numQueries)} queries in ${formatDuration(seconds)}: ${formatCount(numHard)} hard negatives, ` +
       `${formatCount(numRandom)} drawn${besides.join('')}`,
