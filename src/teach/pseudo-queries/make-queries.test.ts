@@ -94,6 +94,16 @@ describe('a definition', () => {
     expect(definitionQueries(documentOf(text)).map((own) => own.query)).toEqual([query]);
   });
 
+  it('leaves its subject out of the text that answers, there and nowhere else', () => {
+    const text = `Terms come first. An inverted index (a file) is a map from terms to documents. ${REST}`;
+    expect(made(definitionQueries(documentOf(text, 'The index')))).toEqual([
+      {
+        query: 'what is an inverted index',
+        text: `The index Terms come first. (a file) is a map from terms to documents. ${REST}`,
+      },
+    ]);
+  });
+
   it.each([
     'It is a map.',
     'This is the case.',

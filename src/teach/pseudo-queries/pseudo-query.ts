@@ -4,6 +4,9 @@
  *
  *     query "Installing packages", text "Use npm ci …"          of a document with that title
  *
+ * Only key phrases stay where they are: they are chosen because they stand there often, and without them a text would be
+ * about something else. Whatever else a text says of its title or subject stays, too.
+ *
  * Lee, Chang, Toutanova, ACL 2019, https://arxiv.org/abs/1906.00300, section 6.1, train on sentences taken out of their
  * passages (the inverse cloze task).
  */
