@@ -19,19 +19,21 @@ export const headingQueries: MakeQueries = (document) => {
     last < 0
       ? []
       : [{ query: oneLine(title.slice(last + PATH.length)), text: () => documentText({ title: page, text }) }];
-  const lines = text.split('\n');
-  const inText = lines.flatMap((line, i) => {
-    const heading = headingOf(line, { before: lines[i - 1], after: lines[i + 1] });
-    if (heading === undefined) return [];
-    return [
-      {
-        query: oneLine(heading),
-        text: () => documentText({ title, text: text.split('\n').toSpliced(i, 1).join('\n') }),
-      },
-    ];
-  });
+  const inText = headingsIn(text).map(({ heading, line }) => ({
+    query: oneLine(heading),
+    text: () => documentText({ title, text: text.split('\n').toSpliced(line, 1).join('\n') }),
+  }));
   return [...own, ...inText];
 };
+
+/** The headings of a text, with the numbers of their lines. Apart, so that no answer that is made later holds the lines. */
+function headingsIn(text: string): { readonly heading: string; readonly line: number }[] {
+  const lines = text.split('\n');
+  return lines.flatMap((own, line) => {
+    const heading = headingOf(own, { before: lines[line - 1], after: lines[line + 1] });
+    return heading === undefined ? [] : [{ heading, line }];
+  });
+}
 
 type Neighbours = { readonly before: string | undefined; readonly after: string | undefined };
 

@@ -163,6 +163,17 @@ describe('queries of a collection', () => {
     expect(found).toMatchObject([{ id: 'a#titles0', text: 'Inverted indexes', kind: 'titles', positives: ['a'] }]);
   });
 
+  it('are made of a document with twenty thousand headings, without comparing each with each', {
+    timeout: 5000,
+  }, () => {
+    const text = Array.from({ length: 20_000 }, (_, i) => `# Heading ${i}\n\nThe text below it.\n`).join('\n');
+    const many = new DocumentPool([{ id: 'a', title: 'All of them', text }]);
+    const found = makeQueries(many, model, { kinds: ['titles', 'headings'], perDocument: 3, seed: 1 });
+    expect(found.map(({ id }) => id)).toEqual(
+      expect.arrayContaining(['a#titles0', 'a#headings0', 'a#headings1']), // the first of each kind, then the second of any
+    );
+  });
+
   it('are at most so many of a document, of different kinds first, and the same for a seed', () => {
     const options = { kinds: PSEUDO_KINDS, perDocument: 2, seed: 7 };
     const found = makeQueries(pool, model, options);

@@ -29,7 +29,7 @@ export type MadeQuery = MiningQuery & { readonly kind: PseudoKind };
 
 /**
  * Makes queries of documents. One that several documents give ("Examples", "Introduction") asks for none of them and is
- * left out.
+ * left out. Documents are gone through twice, once to count: all their possible queries at once would not fit into memory.
  */
 export function makeQueries(pool: DocumentPool, side: QuerySide, options: PseudoOptions): MadeQuery[] {
   const makers = makersOf(side);
@@ -39,12 +39,9 @@ export function makeQueries(pool: DocumentPool, side: QuerySide, options: Pseudo
         makers[kind](document).map((made, i) => ({ ...made, kind, id: `${document.id}#${kind}${i}` })),
       ),
     );
-  const possible = Array.from(pool, (document) => ({ document, queries: queriesOf(document) }));
-  const numDocs = new Map<string, number>(); // that give a query
-  for (const { queries } of possible)
-    for (const { query } of queries) numDocs.set(keyOf(query), (numDocs.get(keyOf(query)) ?? 0) + 1);
-  return possible.flatMap(({ document, queries }, number) => {
-    const own = queries.filter(({ query }) => numDocs.get(keyOf(query)) === 1);
+  const shared = sharedKeys(pool, queriesOf);
+  return Array.from(pool).flatMap((document, number) => {
+    const own = queriesOf(document).filter(({ query }) => !shared.has(keyOf(query)));
     const chosen = choose(own, options.perDocument, new Random(derivedSeed(options.seed, number)));
     return chosen.map(({ id, query, kind, text }) => ({
       id,
@@ -54,6 +51,18 @@ export function makeQueries(pool: DocumentPool, side: QuerySide, options: Pseudo
       positiveTexts: [text()],
     }));
   });
+}
+
+/** Keys of the queries that several documents give. */
+function sharedKeys(pool: DocumentPool, queriesOf: (document: Document) => readonly PossibleQuery[]): Set<string> {
+  const [seen, shared] = [new Set<string>(), new Set<string>()];
+  for (const document of pool)
+    for (const { query } of queriesOf(document)) {
+      const key = keyOf(query);
+      if (seen.has(key)) shared.add(key);
+      else seen.add(key);
+    }
+  return shared;
 }
 
 type PossibleQuery = PseudoQuery & { readonly id: string; readonly kind: PseudoKind };
@@ -75,11 +84,12 @@ function makersOf(side: QuerySide): Readonly<Record<PseudoKind, MakeQueries>> {
 
 /** Some of a document's queries: the first of each kind come before the second of any. */
 function choose(queries: readonly PossibleQuery[], count: number, random: Random): PossibleQuery[] {
-  const turns = queries.map((query, i) => ({
-    query,
-    turn: queries.slice(0, i).filter(({ kind }) => kind === query.kind).length,
-    order: random.uint32(),
-  }));
+  const numOfKind = new Map<PseudoKind, number>();
+  const turns = queries.map((query) => {
+    const turn = numOfKind.get(query.kind) ?? 0;
+    numOfKind.set(query.kind, turn + 1);
+    return { query, turn, order: random.uint32() };
+  });
   const order = turns.sort((a, b) => a.turn - b.turn || a.order - b.order);
   return order.slice(0, count).map(({ query }) => query);
 }
