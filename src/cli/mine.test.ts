@@ -308,6 +308,12 @@ describe('lzero teach', () => {
     expect(lines[0].split(' ').length).toBe(6);
   });
 
+  it('counts the documents of a run once for each teacher', async () => {
+    const both = ['--teacher', DENSE, '--teacher', 'sparse:bow'];
+    const told = await done('teach', EMBEDDED_COLLECTION, ...both, '--run', scratch.path('both.trec'), '-k', '1');
+    expect(told).toContain('encoding: 482/482 texts'); // 241 documents
+  });
+
   it.each([
     [['-o', 'x'], 'no teacher was named'],
     [['--teacher', DENSE], 'expected either'],

@@ -37,6 +37,7 @@ import {
 import { formatCount, formatCounted, formatDuration } from './format.ts';
 import { positiveInteger } from './model-options.ts';
 import { packageVersion, withExamples } from './program.ts';
+import { encodedTexts } from './teacher-progress.ts';
 import { withTeachers } from './teachers.ts';
 
 type MineOptions = Omit<MiningOptions, 'agreement' | 'margin' | 'relativeMargin'> & {
@@ -291,7 +292,8 @@ async function writeMined(context: CliContext, job: MiningJob, sink: LineSink): 
   let done = first;
   try {
     const candidates: FindCandidates = (queries, search) => opened.system.search(queries, search);
-    const parts = { pool, candidates, teacher, options: miningOptions(options), signal: context.signal };
+    const onProgress = (numEncoded: number): void => progress.update(done, encodedTexts(numEncoded));
+    const parts = { pool, candidates, teacher, options: miningOptions(options), signal: context.signal, onProgress };
     for await (const mined of mine(job.queries.slice(first), parts, first)) {
       progress.update(++done);
       count(tally, mined);

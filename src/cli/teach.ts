@@ -35,7 +35,7 @@ import type { CliContext } from './context.ts';
 import { formatCount, formatDuration } from './format.ts';
 import { positiveInteger, positiveNumber } from './model-options.ts';
 import { packageVersion, withExamples } from './program.ts';
-import { withTeacherProgress } from './teacher-progress.ts';
+import { encodedTexts, withTeacherProgress } from './teacher-progress.ts';
 import { withTeachers } from './teachers.ts';
 
 type TeachOptions = {
@@ -174,7 +174,8 @@ async function writeScores(context: CliContext, work: Writing): Promise<number> 
   progress.start({ label: 'scoring', unit: 'lists', done: numDone });
   try {
     const lists = readLists(work.input, texts, { skip: sink.numLines, signal });
-    for await (const { list, scores } of scoreStream(lists, { teachers, ensemble }, { signal })) {
+    const onProgress = (numEncoded: number): void => progress.update(numDone, encodedTexts(numEncoded));
+    for await (const { list, scores } of scoreStream(lists, { teachers, ensemble }, { signal, onProgress })) {
       const ids = texts.areIds ? { ids: true } : {};
       await sink.write(JSON.stringify({ id: list.id, ...ids, ...list.written, scores: scores.map(shortened) }));
       progress.update(++numDone);
@@ -235,8 +236,10 @@ async function writeRun(context: CliContext, { input, teachers, path, options }:
   const inputs = await filesOfTexts({ documents: input, queries: input });
   // What was encoded is remembered elsewhere; an unfinished run is made again.
   await writeLines({ path, inputs, identity: {}, restart: true, force }, async (sink) => {
-    const rank = await withTeacherProgress(context, { label: 'encoding', total: pool.size }, (onProgress) =>
-      rankAll(pool, teaching, { signal, onProgress }),
+    const rank = await withTeacherProgress(
+      context,
+      { label: 'encoding', total: pool.size * teachers.length },
+      (onProgress) => rankAll(pool, teaching, { signal, onProgress }),
     );
     for await (const { queryId, hits } of rank(collection.queries, { k, signal }))
       await sink.writeAll(formatRun(queryId, hits, tag));

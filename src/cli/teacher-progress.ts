@@ -1,5 +1,11 @@
 /** Progress of work that a teacher does: texts that it has encoded. */
 import type { CliContext } from './context.ts';
+import { formatCounted } from './format.ts';
+
+/** How other work says what a teacher does meanwhile. */
+export function encodedTexts(numEncoded: number): string {
+  return `${formatCounted(numEncoded, 'text')} encoded`;
+}
 
 /** Shows how many texts are encoded. What is remembered from earlier counts as nothing. */
 export async function withTeacherProgress<T>(

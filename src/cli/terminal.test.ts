@@ -12,9 +12,9 @@ function setUp({ isTTY = false, columns = 100, colour = false } = {}) {
     progress,
     written,
     /** Lets time pass, then reports. */
-    updateAfter: (ms: number, done: number) => {
+    updateAfter: (ms: number, done: number, meanwhile?: string) => {
       nowMs += ms;
-      progress.update(done);
+      progress.update(done, meanwhile);
     },
   };
 }
@@ -31,6 +31,21 @@ describe('progress on a terminal', () => {
       `${CLEAR}encoding  ░░░░░░░░░░░░░░░░░░░░  0/1,000 documents`,
       `${CLEAR}encoding  █████░░░░░░░░░░░░░░░  250/1,000 documents  25.0/s  ETA 30s`,
     ]);
+  });
+
+  it('says what goes on meanwhile, which changes neither rate nor time left', () => {
+    const { progress, written, updateAfter } = setUp({ isTTY: true });
+    progress.start(work);
+    updateAfter(10_000, 250);
+    updateAfter(60_000, 250, '1,234 texts encoded');
+    expect(written.at(-1)).toBe(
+      `${CLEAR}encoding  █████░░░░░░░░░░░░░░░  250/1,000 documents  25.0/s  ETA 30s  1,234 texts encoded`,
+    );
+    updateAfter(0, 500); // too soon to be drawn
+    updateAfter(30_000, 500, '1,235 texts encoded');
+    expect(written.at(-1)).toContain('500/1,000 documents  2.8/s'); // 250 in the 90 seconds since
+    updateAfter(1000, 500);
+    expect(written.at(-1)).not.toContain('texts');
   });
 
   it('is drawn ten times a second at most', () => {

@@ -131,6 +131,8 @@ export class TerminalProgress implements Progress {
   readonly #intervalMs: number;
   #work: Work | undefined;
   #done = 0;
+  #markedDone = 0;
+  #meanwhile = '';
   #drawnMs = 0;
 
   constructor(terminal: Terminal, clock: () => number) {
@@ -144,19 +146,21 @@ export class TerminalProgress implements Progress {
     this.stop();
     const startMs = this.#clock();
     this.#work = { label, unit, total, startMs, startDone: done, meter: new RateMeter() };
-    this.#work.meter.mark(startMs, done);
     this.#done = done;
+    this.#mark(this.#work, startMs);
+    this.#meanwhile = '';
     this.#drawnMs = startMs;
     if (this.#terminal.isInteractive) this.#terminal.showStatus(this.#statusLine(this.#work));
   }
 
-  /** `done` units are finished in all. */
-  update(done: number): void {
+  /** `done` units are finished in all; the rate is that of units, whatever goes on meanwhile. */
+  update(done: number, meanwhile = ''): void {
     this.#done = done;
+    this.#meanwhile = meanwhile;
     const now = this.#clock();
     if (!this.#work || now - this.#drawnMs < this.#intervalMs) return;
     this.#drawnMs = now;
-    this.#work.meter.mark(now, done);
+    if (done !== this.#markedDone || meanwhile === '') this.#mark(this.#work, now);
     if (this.#terminal.isInteractive) this.#terminal.showStatus(this.#statusLine(this.#work));
     else this.#terminal.printLine(`${this.#work.label}: ${this.#counts(this.#work)}`);
   }
@@ -173,6 +177,11 @@ export class TerminalProgress implements Progress {
     this.#terminal.printLine(`${work.label}: ${this.#doneOfTotal(work)} in ${formatDuration(seconds)}${rate}`);
   }
 
+  #mark({ meter }: Work, nowMs: number): void {
+    meter.mark(nowMs, this.#done);
+    this.#markedDone = this.#done;
+  }
+
   #doneOfTotal({ total, unit }: Work): string {
     if (unit === 'bytes') return [this.#done, ...(total === undefined ? [] : [total])].map(formatBytes).join(' of ');
     const ofTotal = total === undefined ? '' : `/${formatCount(total)}`;
@@ -186,6 +195,7 @@ export class TerminalProgress implements Progress {
       this.#doneOfTotal(work),
       rate === undefined ? '' : rateOf(rate, work),
       secondsLeft === undefined ? '' : `ETA ${formatDuration(secondsLeft)}`,
+      this.#meanwhile,
     ]
       .filter((part) => part !== '')
       .join('  ');

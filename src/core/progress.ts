@@ -12,8 +12,8 @@ export type Progress = {
     readonly total?: number | undefined;
     readonly done?: number | undefined;
   }): void;
-  /** `done` units are finished in all. */
-  update(done: number): void;
+  /** `done` units are finished in all; `meanwhile` is what goes on until there are more, where that takes long. */
+  update(done: number, meanwhile?: string): void;
   /** The work is over, finished or not. */
   stop(): void;
 };

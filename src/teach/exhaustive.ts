@@ -1,6 +1,7 @@
 /** Every document scored for every query: how a teacher ranks by itself, as a baseline of evaluations. */
 import { InterruptedError } from '../core/index.ts';
 import { compareHits, type Hit, type Query } from '../data/index.ts';
+import { countOn } from './count-on.ts';
 import type { DocumentPool } from './document-pool.ts';
 import { ensembleScores } from './ensemble.ts';
 import type { Teaching } from './score-lists.ts';
@@ -15,12 +16,13 @@ export type RankAll = (
   options: Pick<ScoreOptions, 'signal'> & { readonly k: number },
 ) => AsyncGenerator<TeacherAnswer>;
 
-/** Encodes all documents; what ranks them comes back. */
+/** Encodes all documents, for each teacher; what ranks them comes back. */
 export async function rankAll(pool: DocumentPool, teaching: Teaching, options: ScoreOptions = {}): Promise<RankAll> {
+  const counted = { ...options, onProgress: countOn(options.onProgress) };
   const ids = Array.from(pool, ({ id }) => id);
   const texts = ids.map((id) => pool.textOf(id));
   const overAll: ScoreAll[] = [];
-  for (const teacher of teaching.teachers) overAll.push(await teacher.overAll(texts, options));
+  for (const teacher of teaching.teachers) overAll.push(await teacher.overAll(texts, counted));
   return async function* (queries, { k, signal }) {
     for (const { id, text } of queries) {
       if (signal?.aborted) throw new InterruptedError();

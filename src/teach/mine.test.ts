@@ -122,6 +122,14 @@ describe('hard negatives', () => {
     expect(teacher.asked[0]).toBe('without its title 0.95');
   });
 
+  it('tell of every text that the teacher encodes, on and on over all queries', async () => {
+    const told: number[] = [];
+    const queries = Array.from({ length: 40 }, (_, i) => ({ ...QUERY, id: `q${i}` })); // more than are scored together
+    const parts = { pool: POOL, candidates: DOWNWARDS, teacher: numberScorer(), options: { depth: 2 } };
+    await collect(mine(queries, { ...parts, onProgress: (numEncoded) => told.push(numEncoded) }));
+    expect(told).toEqual(Array.from({ length: 40 * 3 }, (_, i) => i + 1)); // an answer and two candidates each
+  });
+
   it('end with the signal', async () => {
     const signal = AbortSignal.abort();
     await expect(collect(mine([QUERY], { pool: POOL, candidates: DOWNWARDS, signal }))).rejects.toThrow(

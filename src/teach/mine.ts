@@ -15,8 +15,9 @@
  */
 import { assert, derivedSeed, InputError, InterruptedError, Random } from '../core/index.ts';
 import { type Hit, type Query, rankHits } from '../data/index.ts';
+import { countOn } from './count-on.ts';
 import type { DocumentPool } from './document-pool.ts';
-import type { Scorer } from './scorer.ts';
+import type { ScoreOptions, Scorer } from './scorer.ts';
 
 /** A query to mine for. */
 export type MiningQuery = Pick<Query, 'id' | 'text'> & {
@@ -87,6 +88,8 @@ export type MiningParts = {
   readonly teacher?: Scorer | undefined;
   readonly options?: Partial<MiningOptions> | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Told after each text how many the teacher has encoded anew, in all. */
+  readonly onProgress?: ScoreOptions['onProgress'];
 };
 
 /** Queries that are searched and scored together: what a stop may cost. */
@@ -107,12 +110,13 @@ export async function* mine(
 ): AsyncGenerator<MinedQuery> {
   const options = { ...MINING_DEFAULTS, ...parts.options };
   const known = new KnownShare();
+  const onProgress = countOn(parts.onProgress);
   for (let begin = 0; begin < queries.length; begin += WINDOW) {
     if (parts.signal?.aborted) throw new InterruptedError();
     const window = queries.slice(begin, begin + WINDOW);
     const found = await lookUp(window, parts, options);
     known.check(found);
-    const scored = await teacherScores(found, parts);
+    const scored = await teacherScores(found, parts, onProgress);
     for (const [i, each] of found.entries())
       yield choose(each, { pool: parts.pool, options, scores: scored?.[i], number: first + begin + i });
   }
@@ -184,12 +188,13 @@ function withoutAnswers(hits: readonly Hit[], { positives }: MiningQuery, pool: 
 async function teacherScores(
   found: readonly Found[],
   { teacher, pool, signal }: MiningParts,
+  onProgress: ScoreOptions['onProgress'],
 ): Promise<number[][] | undefined> {
   const lists = found.map(({ query, candidates }) => ({
     query: query.text,
     docs: [...answersOf(query, pool), ...candidates.map((id) => pool.textOf(id))],
   }));
-  return await teacher?.scoreLists(lists, { signal });
+  return await teacher?.scoreLists(lists, { signal, onProgress });
 }
 
 /** The texts of a query's answers. */

@@ -1,5 +1,6 @@
 /** Lists in, scored lists out: what training with a teacher reads. */
 import { InterruptedError } from '../core/index.ts';
+import { countOn } from './count-on.ts';
 import { type EnsembleOptions, ensembleScores } from './ensemble.ts';
 import type { ScoreOptions, Scorer, TextList } from './scorer.ts';
 
@@ -18,10 +19,11 @@ export async function* scoreStream<L extends TextList>(
   teaching: Teaching,
   options: ScoreOptions = {},
 ): AsyncGenerator<{ readonly list: L; readonly scores: readonly number[] }> {
+  const counted = { ...options, onProgress: countOn(options.onProgress) };
   let window: L[] = [];
   let numTexts = 0;
   const flush = async (): Promise<{ list: L; scores: readonly number[] }[]> => {
-    const scores = await scoreLists(window, teaching, options);
+    const scores = await scoreLists(window, teaching, counted);
     return window.map((list, i) => ({ list, scores: scores[i] }));
   };
   for await (const list of lists) {

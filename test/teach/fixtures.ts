@@ -17,12 +17,18 @@ export function numberScorer(): Scorer & { readonly asked: string[] } {
     asked,
     vocabulary: undefined,
     vectorsOf: undefined,
-    scoreLists: async (lists) =>
-      lists.map(({ docs }) => {
+    scoreLists: async (lists, { onProgress } = {}) => {
+      let numEncoded = 0;
+      return lists.map(({ docs }) => {
         asked.push(...docs);
+        for (const _ of docs) onProgress?.(++numEncoded);
         return docs.map(scoreOf);
-      }),
-    overAll: async (documents) => async () => documents.map(scoreOf),
+      });
+    },
+    overAll: async (documents, { onProgress } = {}) => {
+      for (const i of documents.keys()) onProgress?.(i + 1);
+      return async () => documents.map(scoreOf);
+    },
     likeness: async (documents) => (i, j) => -Math.abs(scoreOf(documents[i]) - scoreOf(documents[j])),
     learnQueries: async () => {},
     close: async () => {},
