@@ -10,15 +10,14 @@
  * a minute of steps and one of indexing on two quiet cores. Each regulariser has two λ, so that rows of like Doc_Len can be compared.
  */
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openCollection } from '../src/data/index.ts';
 import { type Index, openIndex } from '../src/engines/index.ts';
 import { evaluateRun, indexSystem, runSystem } from '../src/eval/index.ts';
-import { prepareLearning, trainOn } from './lib/learn-setting.ts';
+import { prepareLearning, smallStart, trainOn } from './lib/learn-setting.ts';
 import { lzero } from './lib/lzero.ts';
 
-const CONFIG = resolve(import.meta.dirname, '../configs/objectives.yaml');
 const METRIC = 'ndcg@10';
 const INFO_NCE = '{ loss: info-nce, temperature: 3, inBatchNegatives: true }'; // as in the configuration
 const DF_FLOPS = 'sparsity.regulariser=df-flops';
@@ -44,11 +43,9 @@ const [data, weights] = positionals;
 if (!data || !weights) throw new Error('usage: npx tsx runs/objectives.ts DATA WEIGHTS [-o FOLDER] [--only NAMES]');
 const names = values.only.split(',');
 for (const name of names) if (!RUNS[name]) throw new Error(`${name}: expected one of ${Object.keys(RUNS).join(', ')}`);
-const setting = prepareLearning(data, weights, values.output);
-const { folder } = setting;
-const start = join(folder, 'objectives-start');
-if (!existsSync(start))
-  lzero('model', 'import', join(weights, 'splade-tiny'), '-o', start, '--encode-length', '256', '--activation', 'relu');
+const large = prepareLearning(data, weights, values.output);
+const setting = smallStart(large, weights);
+const { folder, start } = setting;
 const nfcorpus = setting.collection('nfcorpus');
 const collection = await openCollection(nfcorpus, { split: 'dev' });
 
@@ -65,8 +62,8 @@ function row(cells: readonly string[]): string {
 /** The model of a run, which is made unless it is there, and how long its steps took, by its own count. */
 function trained(name: string): { readonly model: string; readonly minutes: number } {
   const run = join(folder, 'objectives', name);
-  const set = RUNS[name].map((one) => one.replace('TEACHER', setting.start));
-  trainOn({ ...setting, start }, run, CONFIG, [...set, ...values.set]);
+  const set = RUNS[name].map((one) => one.replace('TEACHER', large.start));
+  trainOn(setting, run, [...set, ...values.set]);
   return { model: join(run, 'model'), minutes: minutesOf(run) };
 }
 

@@ -3,13 +3,15 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { lzero } from './lzero.ts';
 
-const CONFIG = resolve(import.meta.dirname, '../../configs/learn-scifact.yaml');
+const configOf = (name: string): string => resolve(import.meta.dirname, '../../configs', name);
 
 /** Where everything is. */
 export type LearnSetting = {
   readonly folder: string;
   /** The model that runs begin with. */
   readonly start: string;
+  /** Their configuration, all but the paths. */
+  readonly config: string;
   /** Path of a collection. */
   collection(name: string): string;
 };
@@ -32,11 +34,19 @@ export function prepareLearning(data: string, weights: string, folder: string): 
     if (!existsSync(file))
       lzero('mine', collection(name), '-o', file, '--negatives', '12', '--positives', String(maxPositives));
   }
-  return { folder, start, collection };
+  return { folder, start, config: configOf('learn-scifact.yaml'), collection };
+}
+
+/** The same with a small SPLADE to begin with, whose runs take a minute. */
+export function smallStart(setting: LearnSetting, weights: string): LearnSetting {
+  const start = join(setting.folder, 'small-start');
+  const options = ['--encode-length', '256', '--activation', 'relu'];
+  if (!existsSync(start)) lzero('model', 'import', join(weights, 'splade-tiny'), '-o', start, ...options);
+  return { ...setting, start, config: configOf('objectives.yaml') };
 }
 
 /** Trains over the start and the triples with more settings, or goes on; what is finished stays. */
-export function trainOn({ folder, start }: LearnSetting, run: string, config: string, set: readonly string[]): void {
+export function trainOn({ folder, start, config }: LearnSetting, run: string, set: readonly string[]): void {
   const settings = [
     `model.base=${start}`,
     `data.train.0.path=${join(folder, 'scifact.jsonl')}`,
@@ -52,7 +62,7 @@ export function learn(name: string, setting: LearnSetting, set: readonly string[
   const run = join(setting.folder, name);
   if (existsSync(join(run, 'model'))) return run;
   const began = performance.now();
-  trainOn(setting, run, CONFIG, [`evaluate.collection=${setting.collection('nfcorpus')}`, ...set]);
+  trainOn(setting, run, [`evaluate.collection=${setting.collection('nfcorpus')}`, ...set]);
   console.log(`${name}: trained in ${((performance.now() - began) / 60_000).toFixed(1)} minutes, evaluations included`);
   return run;
 }
