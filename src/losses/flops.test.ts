@@ -118,9 +118,22 @@ describe('FLOPS', () => {
       const rows = fc.array(fc.array(weight, { minLength: V, maxLength: V }), { minLength: Q * G, maxLength: Q * G });
       return fc.record({ Q: fc.constant(Q), G: fc.constant(G), rows });
     });
-  const options: fc.Arbitrary<Required<Omit<FlopsOptions, 'termFactors'>>> = fc.record({
+  const options: fc.Arbitrary<Required<Omit<FlopsOptions, 'termFactors' | 'standsFor'>>> = fc.record({
     grouping: fc.constantFrom(...FLOPS_GROUPINGS),
     threshold: fc.option(fc.nat(6)),
+  });
+
+  it('of a sample of terms counts each for those it stands for, in the sum and in the mask', () => {
+    const columns = matrixFromRows(D.map((row) => [...row, row[4], row[4]]));
+    const sample = matrixFromRows(D);
+    const standsFor = Float32Array.of(1, 1, 1, 1, 3); // the last column stands for three that are alike
+    for (const threshold of [null, 3, 5]) {
+      const all = flops(columns, inGroups(2), { threshold });
+      const some = flops(sample, inGroups(2), { threshold, standsFor });
+      expect(some.loss).toBeCloseTo(all.loss, 12);
+      const loss = () => flops(sample, inGroups(2), { threshold, standsFor }).loss;
+      expect(relativeError(some.dW.data, centralDifferences(loss, sample.data))).toBeLessThan(1e-3);
+    }
   });
 
   test.prop([batch, options])('agrees with the formula within 1e-12', ({ Q, G, rows }, { grouping, threshold }) => {

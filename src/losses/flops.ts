@@ -17,6 +17,11 @@ export type FlopsOptions = {
   readonly threshold?: number | null;
   /** c, [V]: a factor of each term's mean, inside the square; 1 unless given. No gradient goes through it. */
   readonly termFactors?: Float64Array | undefined;
+  /**
+   * n, [V]: where w has a sample of the terms, how many each of them stands for. The sum over terms becomes Σ_j n_j·(…)², whose
+   * expectation over samples is the sum over all, and the mask counts with n.
+   */
+  readonly standsFor?: Float32Array | undefined;
 };
 
 /** A regulariser's value and its gradient by the weights. */
@@ -42,15 +47,16 @@ export type Regularisation = { readonly loss: number; readonly dW: Matrix };
 export function flops(
   w: Matrix,
   shape: BatchShape,
-  { grouping = 'by-position', threshold = null, termFactors }: FlopsOptions = {},
+  { grouping = 'by-position', threshold = null, termFactors, standsFor }: FlopsOptions = {},
 ): Regularisation {
   checkBatch(w, shape);
   const G = grouping === 'by-position' ? shape.docsPerQuery : 1;
-  const M = threshold === null ? new Uint8Array(w.rows).fill(1) : l0Mask(w, threshold); // M, [B]
+  const M = threshold === null ? new Uint8Array(w.rows).fill(1) : l0Mask(w, threshold, standsFor); // M, [B]
   const a = meanWeights(w, M, G); //      ā, [G, V]
-  scale(a, termFactors); //               c·ā, [G, V]
+  const c = factors(termFactors, standsFor);
+  scale(a, c); //                         c·ā, [G, V]
   const loss = sumOfSquares(a); //        ℓ
-  scale(a, termFactors); //               c²·ā, [G, V]
+  scale(a, c); //                         c²·ā, [G, V]
   const dW = slopes(w, M, { a, G }); //   ∂ℓ/∂w_ngj = (2/Q)·M_ng·c_j²·ā_gj·sign(w_ngj), [B, V]
   return { loss, dW };
 }
@@ -67,6 +73,11 @@ function meanWeights(w: Matrix, M: Uint8Array, G: number): Float64Array {
   const Q = w.rows / G;
   for (let k = 0; k < a.length; k++) a[k] /= Q;
   return a;
+}
+
+/** c·√n: what stands for n terms counts n times in a sum of squares. */
+function factors(c: Float64Array | undefined, n: Float32Array | undefined): Float64Array | undefined {
+  return n === undefined ? c : Float64Array.from(n, (count, j) => (c?.[j] ?? 1) * Math.sqrt(count));
 }
 
 /** x_gj := c_j·x_gj. */

@@ -12,15 +12,17 @@ import { rowOf } from './matrix.ts';
  * for the weights that are regularised. The mean over documents is Doc_Len.
  *
  * @param w term weights, [B, V]
+ * @param standsFor n, [V]: where w has a sample of the terms, how many each of them stands for; then the count is Σ_{w_ij ≠ 0} n_j,
+ *   rounded
  * @returns [B]
  */
-export function activeTerms(w: Matrix): Uint32Array {
+export function activeTerms(w: Matrix, standsFor?: Float32Array): Uint32Array {
   const counts = new Uint32Array(w.rows); // ‖w‖₀, [B]
   for (let i = 0; i < w.rows; i++) {
     const weights = rowOf(w, i); // w_i, [V]
     let count = 0;
-    for (let j = 0; j < weights.length; j++) if (weights[j] !== 0) count++;
-    counts[i] = count;
+    for (let j = 0; j < weights.length; j++) if (weights[j] !== 0) count += standsFor?.[j] ?? 1;
+    counts[i] = Math.round(count);
   }
   return counts;
 }
@@ -36,9 +38,10 @@ export function activeTerms(w: Matrix): Uint32Array {
  *
  * @param w term weights, [B, V]
  * @param threshold t
+ * @param standsFor as for `activeTerms`
  * @returns [B]
  */
-export function l0Mask(w: Matrix, threshold: number): Uint8Array {
+export function l0Mask(w: Matrix, threshold: number, standsFor?: Float32Array): Uint8Array {
   if (!(threshold >= 0)) throw new ConfigError(`the threshold of the ℓ0 mask is 0 or more, got ${threshold}`);
-  return Uint8Array.from(activeTerms(w), (length) => (length > threshold ? 1 : 0)); // M, [B]
+  return Uint8Array.from(activeTerms(w, standsFor), (length) => (length > threshold ? 1 : 0)); // M, [B]
 }

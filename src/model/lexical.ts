@@ -4,8 +4,8 @@
  *     w_j := w_j + g·tf_j / (tf_j + k₁·(1 − b + b·L/L̄))          for each token j of the text with idf_j ≥ m
  *
  * tf_j and L are counted over the whole text, also where the network reads only its beginning, so that words beyond that are
- * found. The fraction is BM25's (Robertson and Zaragoza, 2009, https://doi.org/10.1561/1500000019, Equation 3.15, without the
- * factor k₁ + 1); idf_j is in the query, as everywhere. L̄ is a constant of the model and not the mean of a collection: a
+ * found. The fraction is BM25's, as Lucene has it: without the factor k₁ + 1 (Robertson and Zaragoza, 2009,
+ * https://doi.org/10.1561/1500000019; src/search/bm25/similarity.ts); idf_j is in the query, as everywhere. L̄ is a constant of the model and not the mean of a collection: a
  * vector depends on its document alone. Tokens of many documents (idf_j < m) would cost most of the time of a search, and
  * add nothing to its quality (docs/EXPERIMENTS.md).
  *

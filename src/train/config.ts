@@ -283,6 +283,10 @@ const engineSchema = z
       .boolean()
       .default(false)
       .describe('embeddings, and a decoder tied to them, stay as they are; freezeLayers above 0 implies it'),
+    sampledTerms: count
+      .nullable()
+      .default(null)
+      .describe('terms that a step computes beside those of its queries, drawn anew each time; null for all'),
     frozenCacheBytes: z
       .int()
       .min(0)
@@ -328,13 +332,21 @@ export const trainConfigSchema = z
     engine: engineSchema.prefault({}),
     output: outputSchema.prefault({}),
   })
-  .superRefine(({ model, sparsity, data, rank, teachers, optim, evaluate, output }, context) => {
+  .superRefine(({ model, sparsity, data, rank, teachers, optim, evaluate, engine, output }, context) => {
     const problem = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
     if (sparsity.flopsOn === model.activation)
       problem(['sparsity', 'flopsOn'], `${sparsity.flopsOn} is the model's own activation: write same`);
     if (!evaluate && output.pinned && output.pinned.length > 0)
       problem(['output', 'pinned'], 'the terms of pinned documents are written by evaluations, and there are none');
     const losses = Array.isArray(rank) ? rank : [rank];
+    if (
+      engine.sampledTerms !== null &&
+      (sparsity.regulariser !== 'flops' || losses.some(({ loss }) => loss === 'term-mse'))
+    )
+      problem(
+        ['engine', 'sampledTerms'],
+        'a sample of the terms is enough for flops only, and without term-mse: leave it out',
+      );
     const isSingle = data.docsPerQuery === 1;
     const numCounted = evaluate ? numCounting({ evaluate, sparsity, optim }) : 0;
     if (evaluate?.patience != null && evaluate.patience >= numCounted)

@@ -54,6 +54,8 @@ export type ObjectiveBatch = BatchShape & {
   readonly step: number;
   /** Share of documents that have each term, [V]; df-flops needs it. */
   readonly documentShares?: Float32Array | undefined;
+  /** Where z has a sample of the terms: how many each of them stands for, [V] */
+  readonly standsFor?: Float32Array | undefined;
   /** Whether the weights of query terms are learned. */
   readonly learnsQueries?: boolean | undefined;
 };
@@ -110,7 +112,7 @@ export function objective(
     rank: Object.fromEntries(losses.map(({ loss }, i) => [termName(rank, i), loss])),
     sparsity: regulariser.loss,
     lambda: regulariser.lambda,
-    ...lengths(w, sparsity.threshold),
+    ...lengths(w, sparsity.threshold, batch.standsFor),
     dZ,
     dQueryWeights,
   };
@@ -213,10 +215,10 @@ function addSparsity(
 
 function regularisation(v: Matrix, batch: ObjectiveBatch, sparsity: SparsityConfig): Regularisation {
   const { regulariser, grouping, threshold, dfAlpha: alpha, dfBeta: beta } = sparsity;
-  const { documentShares } = batch;
+  const { documentShares, standsFor } = batch;
   switch (regulariser) {
     case 'flops':
-      return flops(v, batch, { grouping, threshold });
+      return flops(v, batch, { grouping, threshold, standsFor });
     case 'df-flops':
       assert(documentShares !== undefined, 'df-flops without shares of documents');
       return dfFlops(v, batch, { grouping, threshold, alpha, beta, documentShares });
@@ -229,8 +231,8 @@ function regularisation(v: Matrix, batch: ObjectiveBatch, sparsity: SparsityConf
 
 type Lengths = Pick<ObjectiveResult, 'docLen' | 'maskedShare' | 'numEmpty' | 'docLens'>;
 
-function lengths(w: Matrix, threshold: number | null): Lengths {
-  const counts = activeTerms(w); // ‖w‖₀, [B]
+function lengths(w: Matrix, threshold: number | null, standsFor: Float32Array | undefined): Lengths {
+  const counts = activeTerms(w, standsFor); // ‖w‖₀, [B]
   const numMasked = threshold === null ? 0 : counts.filter((count) => count <= threshold).length;
   return {
     docLen: counts.reduce((sum, count) => sum + count, 0) / w.rows,

@@ -28,6 +28,7 @@ export function sparseObjective(z: Matrix, batch: ObjectiveBatch, what: Objectiv
     teacherVectors: inColumns(batch.teacherVectors),
     lexical: inColumns(batch.lexical),
     documentShares,
+    standsFor: batch.standsFor && Float32Array.from(terms, (term) => batch.standsFor?.[term] ?? 1),
   };
   const result = objective(columnsOf(z, terms), part, what);
   return {

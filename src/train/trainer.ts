@@ -4,7 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import type { Logger, SparseVector } from '../core/index.ts';
-import { derivedSeed } from '../core/index.ts';
+import { derivedSeed, Random } from '../core/index.ts';
 import type { Matrix, QueryTerms } from '../losses/index.ts';
 import type { Checkpoint, LexicalRule } from '../model/index.ts';
 import { lexicalPart, WORD_EMBEDDINGS } from '../model/index.ts';
@@ -23,6 +23,7 @@ import { fitProjection, projectedTable } from './projected-table.ts';
 import { freeTable, type QueryTable } from './query-table.ts';
 import { learningRateAt } from './schedule.ts';
 import { sparseObjective } from './sparse-objective.ts';
+import { sampleTerms, type TermSample } from './term-sample.ts';
 
 /** What a step did. */
 export type StepReport = Omit<ObjectiveResult, 'dZ' | 'dQueryWeights'> & {
@@ -55,8 +56,14 @@ export type TrainerStart = {
 /** What a step does. */
 export type StepPart = NetworkPart | 'tokens' | 'objective' | 'optimiser';
 
-/** A batch, and the lexical parts of its documents. */
-type LexicalBatch = TrainingBatch & { readonly lexical: readonly SparseVector[] | undefined };
+/** A batch, the lexical parts of its documents, and how many terms each of a sample stands for. */
+type LexicalBatch = TrainingBatch & {
+  readonly lexical: readonly SparseVector[] | undefined;
+  readonly standsFor: Float32Array | undefined;
+};
+
+/** Keeps the seeds of samples apart from those of dropout. */
+const SAMPLE = 0x73616d70;
 
 /** Keeps the seeds of dropout apart from those of batches, which count sources and passes from 0. */
 const DROPOUT = 0x64726f70;
@@ -128,11 +135,16 @@ export class Trainer {
     const documents = inputs.map(({ ids }) => ids);
     const part = this.#lexicalPart;
     const lexical = part && inputs.map(({ textIds }) => part(textIds));
-    const pass = await this.#network.forward(documents, this.#dropoutSeed(step));
+    const sample = this.#sample(batch, step);
+    const pass = await this.#network.forward(documents, this.#dropoutSeed(step), { terms: sample?.terms });
     this.#onPart('objective');
     this.#dropSpecialTerms(pass.z);
     this.#documentShares?.add(pass.z, step);
-    const { dZ, dQueryWeights, ...result } = this.#objective(pass.z, { ...batch, lexical }, step);
+    const { dZ, dQueryWeights, ...result } = this.#objective(
+      pass.z,
+      { ...batch, lexical, standsFor: sample?.standsFor },
+      step,
+    );
     await this.#network.backward(pass, dZ);
     if (dQueryWeights) this.#addQueryGradients(batch, dQueryWeights);
     this.#onPart('optimiser');
@@ -165,6 +177,16 @@ export class Trainer {
     return derivedSeed(derivedSeed(this.#config.optim.seed, DROPOUT), step);
   }
 
+  /** The terms that a step computes; undefined for all. What queries ask for is always among them. */
+  #sample({ queries, moreQueries = [] }: TrainingBatch, step: number): TermSample | undefined {
+    const { sampledTerms } = this.#config.engine;
+    if (sampledTerms === null) return undefined;
+    const { vocabulary } = this.#tokenizer;
+    const seed = derivedSeed(derivedSeed(this.#config.optim.seed, SAMPLE), step);
+    const asked = [...queries, ...moreQueries].flatMap((text) => [...this.#queryTerms(text).terms]);
+    return sampleTerms({ asked, vocabulary, count: sampledTerms, random: new Random(seed) });
+  }
+
   /** Special tokens, and rows that only fill the vocabulary up to a round size, weigh nothing and learn nothing. */
   #dropSpecialTerms(z: Matrix): void {
     const { vocabulary } = this.#tokenizer;
@@ -187,6 +209,7 @@ export class Trainer {
       batchTeacher: batch.batchTeacher,
       teacherVectors: batch.teacherVectors,
       lexical: batch.lexical,
+      standsFor: batch.standsFor,
       otherAnswers: otherAnswers(batch, docsPerQuery),
       step,
       documentShares: this.#documentShares?.values,

@@ -108,6 +108,26 @@ describe('a training run', () => {
   );
 
   it(
+    'with a sample of the terms goes on to the same bits; with a sample of all has the losses of all within 1e-5',
+    async () => {
+      const set = ['engine.sampledTerms=60'];
+      await run('sampled', set);
+      const controller = new AbortController();
+      const onEvent = (event: TrainEvent) => event.kind === 'step' && event.step === 7 && controller.abort();
+      await expect(run('sampled-7', set, { onEvent, signal: controller.signal })).rejects.toThrow('is saved');
+      await run('sampled-7', set, { resume: true });
+      expect(metricsOf(place('sampled-7'))).toEqual(metricsOf(place('sampled')));
+      expect(weightsOf('sampled-7').equals(weightsOf('sampled'))).toBe(true);
+      await run('every-term', ['engine.sampledTerms=100000']);
+      const lossOf = (name: string): number =>
+        Number(metricsOf(place(name)).find(({ loss }) => loss !== undefined)?.loss);
+      expect(Math.abs(lossOf('every-term') / lossOf('whole') - 1)).toBeLessThan(1e-5);
+      expect(Math.abs(lossOf('sampled') / lossOf('whole') - 1)).toBeGreaterThan(1e-5);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
     'with DF-FLOPS and query weights as a projection goes on to the same bits, and writes the table that it learned',
     async () => {
       const set = ['sparsity.regulariser=df-flops', 'sparsity.dfAlpha=0.3', 'idf.learnable=projected'];

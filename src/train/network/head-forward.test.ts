@@ -69,6 +69,25 @@ describe('the head of a document', () => {
     expect(some.positions.filter((position) => position >= 0).length).toBeLessThan(0.25 * V);
   });
 
+  it('has the chosen terms and no others, as they are now, until the next batch', async () => {
+    const { head, decoder } = await load(-0.6);
+    const terms = Uint32Array.of(1, 7, 2050);
+    const [all, some] = [emptyRow(), emptyRow()];
+    decoder.weight.set(noise(V * H));
+    await head.runAll(u, all);
+    head.beginBatch(terms);
+    await head.run(u, some);
+    for (const j of terms) {
+      expect(Math.abs(some.z[j] - all.z[j])).toBeLessThan(1e-6);
+      expect(some.positions[j]).toBe(all.positions[j]);
+    }
+    expect(some.positions.filter((position) => position >= 0)).toHaveLength(terms.length);
+    head.beginBatch();
+    const row = emptyRow();
+    await head.run(u, row);
+    expect(activeOf(row)).toEqual(activeOf(all));
+  });
+
   it('follows a decoder that changes from batch to batch', async () => {
     const { head, decoder } = await load(-0.6);
     head.beginBatch();

@@ -8,7 +8,7 @@ import { DirectSession, toOnnx } from '../../graph/index.ts';
 import type { TrainingKernel, TrainingMemory } from '../../kernels/index.ts';
 import { TERMS_PER_TILE } from '../../model/index.ts';
 import type { DecoderSizes } from './training-head.ts';
-import { allTermsGraph, possibleTermsGraph, tileName, tileStarts } from './training-head.ts';
+import { allTermsGraph, chosenTermsGraph, possibleTermsGraph, tileName, tileStarts } from './training-head.ts';
 import type { FloatTensor, HeadRow } from './work-area.ts';
 
 /** Above this share of terms computed, the bound costs more than it saves. */
@@ -30,6 +30,7 @@ type HeadParts = {
   readonly bounds: Bounds;
   readonly possible: DirectSession;
   readonly all: DirectSession;
+  readonly chosen: DirectSession;
 };
 
 /** The 8-bit side of a decoder, in the training memory. */
@@ -50,6 +51,7 @@ export class HeadForward {
   };
   #isQuantised = false;
   #isFiltering = true;
+  #chosen: Chosen | undefined;
 
   /** Bytes that it takes of a memory. */
   static sizeBytes({ vocabSize, hiddenSize }: DecoderSizes): number {
@@ -65,14 +67,16 @@ export class HeadForward {
     const { vocabSize, hiddenSize } = decoder;
     const [scales, norms, errors] = Array.from({ length: 3 }, () => memory.floats(vocabSize));
     const bounds = { codes: memory.bytes(vocabSize * hiddenSize), scales, norms, errors };
-    const possible = await DirectSession.create(toOnnx(possibleTermsGraph(decoder)), options);
+    const graphs = [possibleTermsGraph(decoder), allTermsGraph(decoder), chosenTermsGraph(decoder)];
+    const sessions: DirectSession[] = [];
     try {
-      const all = await DirectSession.create(toOnnx(allTermsGraph(decoder)), options);
-      return new HeadForward(decoder, { kernel, bounds, possible, all });
+      for (const graph of graphs) sessions.push(await DirectSession.create(toOnnx(graph), options));
     } catch (error) {
-      await possible.close();
+      for (const session of sessions) await session.close();
       throw error;
     }
+    const [possible, all, chosen] = sessions;
+    return new HeadForward(decoder, { kernel, bounds, possible, all, chosen });
   }
 
   private constructor(decoder: Decoder, parts: HeadParts) {
@@ -85,8 +89,12 @@ export class HeadForward {
   /**
    * To be called before the documents of each batch: the decoder may have changed. Whether the bound pays is found out
    * anew for each batch, so that its bits depend on nothing else.
+   *
+   * @param terms those that are computed; all if not given
    */
-  beginBatch(): void {
+  beginBatch(terms?: Uint32Array): void {
+    this.#chosen = terms && chosenRows(this.#decoder, terms);
+    if (this.#chosen) return;
     this.#isFiltering = true;
     if (this.#isQuantised && !this.#decoder.isTrained) return;
     const { weight: rows, hiddenSize: size } = this.#decoder;
@@ -96,16 +104,15 @@ export class HeadForward {
 
   /** The active terms of a document, u [T, H]. */
   async run(u: FloatTensor, row: HeadRow): Promise<void> {
+    if (this.#chosen) {
+      const { terms, feeds } = this.#chosen;
+      return put(terms, await this.#parts.chosen.run({ ...feeds, u }), row);
+    }
     if (!this.#isFiltering) return await this.runAll(u, row);
-    const { terms, z, position } = await this.#parts.possible.run({ ...this.#feeds.possible, u });
-    const [indices, logits, positions] = [terms.data, z.data, position.data];
-    assert(indices instanceof Int32Array && positions instanceof Int32Array, 'terms and positions are int32');
-    assert(logits instanceof Float32Array, 'z is float32');
-    indices.forEach((term, i) => {
-      row.z[term] = logits[i];
-      row.positions[term] = positions[i];
-    });
-    if (indices.length > FILTER_PAYS_BELOW * this.#decoder.vocabSize) this.#isFiltering = false;
+    const { terms, ...found } = await this.#parts.possible.run({ ...this.#feeds.possible, u });
+    assert(terms.data instanceof Int32Array, 'terms are int32');
+    put(terms.data, found, row);
+    if (terms.data.length > FILTER_PAYS_BELOW * this.#decoder.vocabSize) this.#isFiltering = false;
   }
 
   /** Every term of a document, u [T, H]. */
@@ -118,9 +125,38 @@ export class HeadForward {
 
   /** Releases the engine's graphs. */
   async close(): Promise<void> {
-    await this.#parts.possible.close();
-    await this.#parts.all.close();
+    const { possible, all, chosen } = this.#parts;
+    for (const session of [possible, all, chosen]) await session.close();
   }
+}
+
+/** Terms that a batch is computed for, and their rows of the decoder. */
+type Chosen = { readonly terms: Uint32Array; readonly feeds: Readonly<Record<string, Tensor>> };
+
+/** The rows of terms, copied together. */
+function chosenRows({ weight, bias, hiddenSize }: Decoder, terms: Uint32Array): Chosen {
+  const rows = new Float32Array(terms.length * hiddenSize);
+  terms.forEach((term, i) => {
+    rows.set(weight.subarray(term * hiddenSize, (term + 1) * hiddenSize), i * hiddenSize);
+  });
+  const biases = Float32Array.from(terms, (term) => bias[term]);
+  return {
+    terms,
+    feeds: {
+      decoder: { dtype: 'float32', dims: [terms.length, hiddenSize], data: rows },
+      bias: { dtype: 'float32', dims: [terms.length], data: biases },
+    },
+  };
+}
+
+/** What was found for some terms, in its place. */
+function put(terms: Uint32Array | Int32Array, { z, position }: Record<string, Tensor>, row: HeadRow): void {
+  const [logits, positions] = [z.data, position.data];
+  assert(logits instanceof Float32Array && positions instanceof Int32Array, 'z is float32, positions are int32');
+  terms.forEach((term, i) => {
+    row.z[term] = logits[i];
+    row.positions[term] = positions[i];
+  });
 }
 
 function decoderFeeds({ weight, bias, vocabSize, hiddenSize }: Decoder): Record<string, Tensor> {

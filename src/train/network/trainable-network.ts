@@ -139,11 +139,12 @@ export class TrainableNetwork {
    * Pooled logits of a batch. `seed` decides dropout.
    *
    * @param options.everyLogit also of terms that are not active: slower, and training has no use for them
+   * @param options.terms those that are computed, the others are 0; all if not given
    */
   async forward(
     documents: readonly TokenIds[],
     seed: number,
-    { everyLogit = false }: { readonly everyLogit?: boolean } = {},
+    { everyLogit = false, terms }: { readonly everyLogit?: boolean; readonly terms?: Uint32Array | undefined } = {},
   ): Promise<ForwardPass> {
     const pieces: Piece[] = [];
     let firstRow = 0;
@@ -155,7 +156,7 @@ export class TrainableNetwork {
       firstRow += batch.ids.length;
     }
     this.#begin('head');
-    const z = await this.#pooledLogits(pieces, documents, everyLogit);
+    const z = await this.#pooledLogits(pieces, documents, { everyLogit, terms });
     return { z, pieces, seed };
   }
 
@@ -170,12 +171,16 @@ export class TrainableNetwork {
     return { batch, firstRow: call.firstRow, saved };
   }
 
-  async #pooledLogits(pieces: readonly Piece[], documents: readonly TokenIds[], everyLogit: boolean): Promise<Matrix> {
+  async #pooledLogits(
+    pieces: readonly Piece[],
+    documents: readonly TokenIds[],
+    { everyLogit, terms }: { readonly everyLogit: boolean; readonly terms: Uint32Array | undefined },
+  ): Promise<Matrix> {
     const { head } = this.#sessions;
     const z = this.#work.logits(documents.length);
     if (!this.#isFinite(pieces)) return this.#work.notFinite(z);
     z.data.fill(0);
-    head.beginBatch();
+    head.beginBatch(terms);
     for (const { batch, firstRow } of pieces)
       for (const [i, row] of batch.rows.entries()) {
         const u = this.#work.inputs(firstRow + i * batch.numTokens, documents[row].length);

@@ -53,6 +53,17 @@ export function allTermsGraph(sizes: DecoderSizes): GraphBuilder {
   return g;
 }
 
+/** Chosen terms: their rows as `decoder` [C, H] and `bias` [C], and `u`, in; `z` [C] and `position` int32 [C] out. */
+export function chosenTermsGraph({ hiddenSize }: Pick<DecoderSizes, 'hiddenSize'>): GraphBuilder {
+  const g = new GraphBuilder('chosen-head');
+  const u = g.input('u', 'float32', ['T', hiddenSize]);
+  maxima(g, u, {
+    weight: g.input('decoder', 'float32', ['C', hiddenSize]),
+    bias: g.input('bias', 'float32', ['C']),
+  });
+  return g;
+}
+
 function headInputs(g: GraphBuilder, { vocabSize, hiddenSize }: DecoderSizes) {
   return {
     u: g.input('u', 'float32', ['T', hiddenSize]),
