@@ -124,10 +124,33 @@ describe('hard negatives', () => {
 
   it('tell of every text that the teacher encodes, on and on over all queries', async () => {
     const told: number[] = [];
-    const queries = Array.from({ length: 40 }, (_, i) => ({ ...QUERY, id: `q${i}` })); // more than are scored together
-    const parts = { pool: POOL, candidates: DOWNWARDS, teacher: numberScorer(), options: { depth: 2 } };
+    const queries = Array.from({ length: 40 }, (_, i) => ({ ...QUERY, id: `q${i}`, positives: ['d9'] })); // two windows
+    const options = { depth: 2, negatives: 3 };
+    const parts = { pool: POOL, candidates: DOWNWARDS, teacher: numberScorer(), options };
     await collect(mine(queries, { ...parts, onProgress: (numEncoded) => told.push(numEncoded) }));
-    expect(told).toEqual(Array.from({ length: 40 * 3 }, (_, i) => i + 1)); // an answer and two candidates each
+    expect(told).toEqual(Array.from({ length: 40 * 4 }, (_, i) => i + 1)); // an answer, two candidates and one drawn each
+  });
+
+  it('that are drawn are not those that the teacher takes for answers: others are drawn in their place', async () => {
+    for (let seed = 0; seed < 20; seed++) {
+      const share = await mineOne({ negatives: 4, randomShare: 1, depth: 1, seed }, { teacher: true });
+      expect(share.negatives.every((id) => ['d0', 'd1', 'd2', 'd3', 'd4'].includes(id))).toBe(true); // ≤ 0.475
+      expect(share.numRandom).toBe(4);
+      const filled = await mineOne({ negatives: 3, depth: 1, seed }, { teacher: true }); // d9 looks like an answer
+      expect(filled.negatives.filter((id) => id > 'd4')).toEqual([]);
+      expect(filled.numRandom).toBe(3);
+    }
+  });
+
+  it('that are drawn are fewer where the teacher takes nearly all for answers, and it is not asked for ever', async () => {
+    const teacher = numberScorer();
+    const pool = poolOf(Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`d${i}`, `text ${i} 0.9`])));
+    const options = { negatives: 2, randomShare: 1, depth: 1 };
+    const query = { ...QUERY, positiveTexts: ['an answer 0.5'] };
+    const [mined] = await collect(mine([query], { pool, candidates: DOWNWARDS, teacher, options }));
+    expect(mined).toMatchObject({ negatives: [], numRandom: 0 });
+    expect(teacher.asked.length).toBe(2 + 8 * 2); // the answer, a candidate, and eight times two that are drawn
+    expect(new Set(teacher.asked).size).toBe(teacher.asked.length); // no text twice
   });
 
   it('end with the signal', async () => {
@@ -138,15 +161,23 @@ describe('hard negatives', () => {
   });
 });
 
-test.prop([fc.nat(1), fc.integer({ min: 1, max: 9 }), fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(100)])(
+test.prop([
+  fc.nat(1),
+  fc.integer({ min: 1, max: 9 }),
+  fc.double({ min: 0, max: 1, noNaN: true }),
+  fc.nat(100),
+  fc.boolean(),
+])(
   'negatives are distinct, no answers, and the same however the queries are cut into runs',
-  async (skip, negatives, randomShare, seed) => {
+  async (skip, negatives, randomShare, seed, isTaught) => {
     const queries = Array.from({ length: 5 }, (_, i) => ({
       id: `q${i}`,
       text: 'x',
       positives: [`d${i}`, `d${i + 3}`],
     }));
-    const parts = { pool: POOL, candidates: DOWNWARDS, options: { skip, negatives, randomShare, seed } };
+    const teacher = isTaught ? numberScorer() : undefined;
+    const options = { skip, negatives, randomShare, seed, depth: 3 };
+    const parts = { pool: POOL, candidates: DOWNWARDS, teacher, options };
     const whole = await collect(mine(queries, parts));
     const resumed = await collect(mine(queries.slice(2), parts, 2));
     expect(resumed).toEqual(whole.slice(2));

@@ -4,7 +4,7 @@
  *     candidates of a system, best first ─ without answers ─ after `skip` ─ those that the teacher finds clearly worse
  *     than the answers ─ the first of them, and some drawn from all documents
  *
- * A candidate that the teacher scores like an answer is likely to be one that nobody has judged:
+ * A document that the teacher scores like an answer is likely to be one that nobody has judged, also where it is drawn:
  *
  *     kept where  t(q, d) ≤ a − margin  and  t(q, d) ≤ a − r·|a|          a = mean of t(q, ·) over the answers
  *
@@ -117,8 +117,11 @@ export async function* mine(
     const found = await lookUp(window, parts, options);
     known.check(found);
     const scored = await teacherScores(found, parts, onProgress);
-    for (const [i, each] of found.entries())
-      yield choose(each, { pool: parts.pool, options, scores: scored?.[i], number: first + begin + i });
+    const chosen = found.map((each, i) =>
+      choose(each, { pool: parts.pool, options, scores: scored?.[i], number: first + begin + i }),
+    );
+    await fillUp(chosen, parts, onProgress);
+    for (const each of chosen) yield minedOf(each);
   }
 }
 
@@ -209,7 +212,24 @@ type Choice = {
   readonly number: number;
 };
 
-function choose({ query, seen, unknown, candidates }: Found, { pool, options, scores, number }: Choice): MinedQuery {
+/** A query with its hard negatives, and what is drawn for it so far. */
+type Chosen = {
+  readonly query: MiningQuery;
+  readonly hard: readonly string[];
+  /** Ids. */
+  readonly drawn: string[];
+  /** Documents to draw. */
+  readonly numToDraw: number;
+  /** The highest score of a negative. */
+  readonly limit: number;
+  readonly urn: Urn;
+  readonly numFiltered: number;
+  readonly numUnknown: number;
+  /** The teacher does not find the answer. */
+  readonly isMissed: boolean;
+};
+
+function choose({ query, seen, unknown, candidates }: Found, { pool, options, scores, number }: Choice): Chosen {
   const numAnswers = answersOf(query, pool).length;
   const [answers, others] = [scores?.slice(0, numAnswers), scores?.slice(numAnswers)];
   const limit = limitOf(answers, options);
@@ -217,23 +237,35 @@ function choose({ query, seen, unknown, candidates }: Found, { pool, options, sc
   const kept = open.filter(({ score }) => score <= limit).map(({ id }) => id);
   const numRandom = Math.round(options.negatives * options.randomShare);
   const hard = kept.slice(0, options.negatives - numRandom);
-  // A list that nobody judged is what was found; negatives that are missing are drawn.
-  const numDrawn = query.positives.length === 0 ? numRandom : options.negatives - hard.length;
-  const drawn = draw(numDrawn, {
+  const urn = {
     pool,
     excluded: new Set([...query.positives, ...seen]),
     texts: new Set(query.positives.map((id) => pool.textOf(id))),
     random: new Random(derivedSeed(options.seed, number)),
-  });
+  };
+  return {
+    query,
+    hard,
+    drawn: [],
+    // A list that nobody judged is what was found; negatives that are missing are drawn.
+    numToDraw: query.positives.length === 0 ? numRandom : options.negatives - hard.length,
+    limit,
+    urn,
+    numFiltered: open.length - kept.length,
+    numUnknown: unknown.length,
+    isMissed: answers !== undefined && rankOfBest(answers, others ?? []) > options.agreement,
+  };
+}
+
+function minedOf({ query, hard, drawn, numFiltered, numUnknown, isMissed }: Chosen): MinedQuery {
   const negatives = [...hard, ...drawn];
-  const isMissed = answers !== undefined && rankOfBest(answers, others ?? []) > options.agreement;
   const isShort = query.positives.length === 0 && negatives.length < MIN_LIST;
   return {
     ...query,
     negatives,
     numRandom: drawn.length,
-    numFiltered: open.length - kept.length,
-    numUnknown: unknown.length,
+    numFiltered,
+    numUnknown,
     dropped: isMissed ? 'answer-not-found' : isShort ? 'too-few-found' : undefined,
   };
 }
@@ -252,9 +284,34 @@ function rankOfBest(answers: readonly number[], others: readonly number[]): numb
   return 1 + others.filter((score) => score > best).length;
 }
 
+/** Documents are drawn so often in place of those that the teacher takes for answers; then the query goes without. */
+const MAX_ROUNDS = 8;
+
+/** Draws what is missing. The teacher is asked for all queries at once; what one of them gets depends on it alone. */
+async function fillUp(
+  chosen: readonly Chosen[],
+  { teacher, pool, signal }: MiningParts,
+  onProgress: ScoreOptions['onProgress'],
+): Promise<void> {
+  let short = chosen;
+  for (let round = 0; round < MAX_ROUNDS && short.length > 0; round++) {
+    const open = short
+      .map((own) => ({ own, ids: draw(own.numToDraw - own.drawn.length, own.urn) }))
+      .filter(({ ids }) => ids.length > 0);
+    short = open.map(({ own }) => own);
+    const compared = open.filter(({ own }) => own.limit < Number.POSITIVE_INFINITY);
+    const lists = compared.map(({ own, ids }) => ({ query: own.query.text, docs: ids.map((id) => pool.textOf(id)) }));
+    const scored = lists.length === 0 ? [] : await teacher?.scoreLists(lists, { signal, onProgress });
+    const scores = new Map(compared.map(({ own }, i) => [own, scored?.[i]]));
+    for (const { own, ids } of open)
+      own.drawn.push(...ids.filter((_, i) => (scores.get(own)?.[i] ?? Number.NEGATIVE_INFINITY) <= own.limit));
+  }
+}
+
 type Urn = {
   readonly pool: DocumentPool;
-  readonly excluded: ReadonlySet<string>;
+  /** Not to be drawn: what was drawn before is, too. */
+  readonly excluded: Set<string>;
   /** Of the answers: copies of them are none of the others. */
   readonly texts: ReadonlySet<string>;
   readonly random: Random;
@@ -265,12 +322,14 @@ const MAX_DRAWS = 1000;
 
 /** Documents drawn from all, each once; fewer where there are hardly any more. */
 function draw(count: number, { pool, excluded, texts, random }: Urn): string[] {
-  const drawn = new Set<string>();
-  for (let numVain = 0; drawn.size < count && numVain < MAX_DRAWS; ) {
+  const drawn: string[] = [];
+  for (let numVain = 0; drawn.length < count && numVain < MAX_DRAWS; ) {
     const id = pool.idAt(random.below(pool.size));
-    const isFound = !drawn.has(id) && !excluded.has(id) && !texts.has(pool.textOf(id));
+    const isFound = !excluded.has(id) && !texts.has(pool.textOf(id));
     numVain = isFound ? 0 : numVain + 1;
-    if (isFound) drawn.add(id);
+    if (!isFound) continue;
+    excluded.add(id);
+    drawn.push(id);
   }
-  return [...drawn];
+  return drawn;
 }
