@@ -245,6 +245,7 @@ describe('lzero mine', () => {
     [['--random-share', '2'], 'expected a number from 0 to 1'],
     [['--system', 'nowhere'], 'there is no system'],
     [['--teacher', 'm,pooling=max'], 'pooling'],
+    [['--teacher', 'a', '--teacher', 'b'], 'hint: name one; `lzero teach` takes several'],
   ])('refuses %j', async (options, message) => {
     const { exitCode, stderr } = await lzero(...MINE, '-o', scratch.path('x.jsonl'), ...options);
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(message)]);

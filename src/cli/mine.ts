@@ -85,7 +85,7 @@ export function mineCommand(context: CliContext): Command {
     .option('--negatives <count>', 'documents a query', positiveInteger, d.negatives)
     .option('--skip <count>', 'candidates that are passed over, best first', wholeNumber, d.skip)
     .option('--random-share <share>', 'share of the negatives that is drawn from all documents', share, d.randomShare)
-    .option('--teacher <name>', `leaves out candidates that it takes for answers; ${TEACHER_HELP}`)
+    .option('--teacher <name>', `leaves out documents that it takes for answers; ${TEACHER_HELP}`, oneTeacher)
     .option('--margin <score>', 'a negative must be so much worse than the answers (default: 0)', anyNumber)
     .option(
       '--relative-margin <share>',
@@ -114,6 +114,13 @@ export function mineCommand(context: CliContext): Command {
     'lzero mine ./docs -o mined.jsonl --pseudo-queries --teacher ./gte-small --agreement 3':
       'documents only: queries are made, and kept where the teacher agrees',
     'lzero mine corpus.jsonl --queries queries.txt -o lists.jsonl --negatives 32': 'then: lzero teach lists.jsonl …',
+  });
+}
+
+function oneTeacher(name: string, before: string | undefined): string {
+  if (before === undefined) return name;
+  throw new UsageError(`--teacher ${before} and --teacher ${name}: negatives are compared by one teacher`, {
+    hint: 'name one; `lzero teach` takes several, and scores what was mined with all of them',
   });
 }
 
