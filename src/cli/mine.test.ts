@@ -252,6 +252,24 @@ describe('lzero mine', () => {
   });
 });
 
+describe('an error of lzero mine', () => {
+  it('names what makes queries of documents that nobody judged', async () => {
+    const file = scratch.writeLines('docs.jsonl', [{ _id: 'a', text: 'the river was cold' }]);
+    const { exitCode, stderr } = await lzero('mine', file, '-o', scratch.path('x.jsonl'));
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('docs.jsonl has no judgements')]);
+    expect(stderr).toMatch(/hint: .*--queries.*--pseudo-queries/);
+  });
+
+  it('says where the input stands, where it was taken for kinds of pseudo-queries', async () => {
+    const folder = scratch.path('.');
+    const { exitCode, stderr } = await lzero('mine', '--pseudo-queries', folder, '-o', scratch.path('x.jsonl'));
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('expected titles')]);
+    expect(stderr).toContain(`hint: put the input first: lzero mine ${folder} --pseudo-queries`);
+    const typo = await lzero('mine', '--pseudo-queries', 'title', scratch.path('.'), '-o', scratch.path('x.jsonl'));
+    expect(typo.stderr).not.toContain('put the input first');
+  });
+});
+
 describe('lzero teach', () => {
   it('scores triples of ids with the texts of their collection, and keeps the ids', async () => {
     await done(...MINE, '-o', scratch.path('ids.jsonl'), '--negatives', '2', '--ids');

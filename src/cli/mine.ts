@@ -1,5 +1,6 @@
 /** `lzero mine`: hard negatives for judged queries, candidates for unjudged ones, queries for documents that have none. */
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
@@ -7,6 +8,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { InputError, type Logger, ResumeError, UsageError } from '../core/index.ts';
 import { inputFile, type LineSink, openCollection, ReadReport, readQueries, writeLines } from '../data/index.ts';
 import { cacheFolder } from '../download/index.ts';
+import { exists } from '../files/index.ts';
 import { loadModel, type Model } from '../model/index.ts';
 import {
   answersOf,
@@ -127,8 +129,11 @@ function oneTeacher(name: string, before: string | undefined): string {
 function parseKinds(text: string): PseudoKind[] {
   return text.split(',').map((name) => {
     const kind = PSEUDO_KINDS.find((known) => known === name.trim());
-    if (kind === undefined) throw new InvalidArgumentError(`expected ${PSEUDO_KINDS.join(', ')}, between commas.`);
-    return kind;
+    if (kind !== undefined) return kind;
+    const isInput = text.includes('/') || existsSync(text); // "--pseudo-queries ./docs" is read as its kinds
+    throw new UsageError(`--pseudo-queries ${text}: expected ${PSEUDO_KINDS.join(', ')}, between commas`, {
+      hint: isInput ? `put the input first: lzero mine ${text} --pseudo-queries …` : 'see lzero mine --help',
+    });
   });
 }
 
@@ -152,6 +157,7 @@ function anyNumber(text: string): number {
 
 async function mineFor(context: CliContext, input: string, options: MineOptions): Promise<void> {
   checkOptions(options);
+  await checkJudged(input, options);
   await checkSystem(options.system);
   const specs = options.teacher === undefined ? [] : [parseTeacher(options.teacher)];
   const model = await loadModel('bow'); // for its tokenizer and query weights
@@ -197,6 +203,15 @@ function checkOptions(options: MineOptions): void {
       `--${wanting === 'relativeMargin' ? 'relative-margin' : wanting} compares scores of a teacher`,
       { hint: 'add --teacher MODEL' },
     );
+}
+
+/** Refuses documents that nobody judged before they are read, where judgements are mined for. */
+async function checkJudged(input: string, { queries, pseudoQueries }: MineOptions): Promise<void> {
+  if (queries !== undefined || pseudoQueries !== undefined) return;
+  if (!(await exists(input)) || (await exists(join(input, 'qrels')))) return;
+  throw new InputError(`${input} has no judgements to mine for`, {
+    hint: 'add --queries FILE for queries that nobody judged, or --pseudo-queries to make some of the documents; judgements are qrels/SPLIT.tsv of a folder, as in BEIR',
+  });
 }
 
 type QuerySource = {
