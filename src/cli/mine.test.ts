@@ -60,6 +60,12 @@ function linesOf(name: string): Line[] {
     .map((line) => JSON.parse(line));
 }
 
+/** A run with one document for each of the first queries. */
+function runOf(numQueries: number, score = 2.5): string {
+  const ids = Array.from({ length: numQueries }, (_, i) => `q${String(i + 1).padStart(3, '0')}`);
+  return ids.map((id) => `${id} Q0 bike-chain-3 1 ${score} x\n`).join('');
+}
+
 const MINE = ['mine', EMBEDDED_COLLECTION, '--split', 'test'];
 
 describe('lzero mine', () => {
@@ -112,9 +118,9 @@ describe('lzero mine', () => {
   });
 
   it('warns where most negatives are drawn, and refuses to write over what it reads', async () => {
-    const run = scratch.write('elsewhere.trec', 'q001 Q0 bike-chain-3 1 2.5 x\n');
+    const run = scratch.write('elsewhere.trec', runOf(20));
     const told = await done(...MINE, '-o', scratch.path('t.jsonl'), '--system', `run:${run}`);
-    expect(told).toContain('100 % of the negatives are drawn from all documents');
+    expect(told).toContain('98 % of the negatives are drawn from all documents');
     const over = await lzero(...MINE, '-o', run, '--system', `run:${run}`, '--force');
     expect(over.exitCode).toBeGreaterThan(0);
     expect(readFileSync(run, 'utf8')).toContain('bike-chain-3');
@@ -140,10 +146,10 @@ describe('lzero mine', () => {
   });
 
   it('does not go on with other queries or another run', async () => {
-    const run = scratch.write('a.trec', 'q001 Q0 bike-chain-3 1 2.5 x\n');
+    const run = scratch.write('a.trec', runOf(156));
     const argv = [...MINE, '-o', scratch.path('cut.jsonl'), '--system', `run:${run}`];
     await stopLate(argv);
-    scratch.write('a.trec', 'q001 Q0 bike-chain-3 1 3.5 x\n');
+    scratch.write('a.trec', runOf(156, 3.5));
     const { exitCode, stderr } = await lzero(...argv);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('belongs to another job')]);
   });
@@ -267,6 +273,27 @@ describe('an error of lzero mine', () => {
     expect(stderr).toContain(`hint: put the input first: lzero mine ${folder} --pseudo-queries`);
     const typo = await lzero('mine', '--pseudo-queries', 'title', scratch.path('.'), '-o', scratch.path('x.jsonl'));
     expect(typo.stderr).not.toContain('put the input first');
+  });
+});
+
+describe('a run that lzero mine takes candidates from', () => {
+  it.each([
+    ['none', 'other Q0 bike-chain-3 1 2.5 x\n', 'has none of the 156 queries of split test'],
+    ['nearly none', runOf(15), 'has only 15 of the 156 queries of split test'],
+  ])('has to be of the split that is mined: %s of its queries', async (_, lines, message) => {
+    const run = scratch.write('train.trec', lines);
+    const argv = [...MINE, '-o', scratch.path('t.jsonl'), '--system', `run:${run}`];
+    const { exitCode, stderr } = await lzero(...argv);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`run:${run} ${message}`)]);
+    expect(stderr).toMatch(/hint: .*lzero teach .* --run \S+ --split test/);
+  });
+
+  it('has to be of the queries that nobody judged', async () => {
+    const queries = scratch.write('queries.txt', 'a bicycle chain\nsomething to eat\n');
+    const run = scratch.write('a.trec', runOf(156));
+    const argv = ['mine', EMBEDDED_COLLECTION, '--queries', queries, '-o', scratch.path('t.jsonl')];
+    const { exitCode, stderr } = await lzero(...argv, '--system', `run:${run}`);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`has none of the 2 queries of ${queries}`)]);
   });
 });
 

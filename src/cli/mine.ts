@@ -30,6 +30,7 @@ import type { CliContext } from './context.ts';
 import {
   checkSystem,
   encodesDocuments,
+  isRecorded,
   type OpenSystem,
   openSystem,
   recordedFiles,
@@ -166,6 +167,7 @@ async function mineFor(context: CliContext, input: string, options: MineOptions)
     const pool = await DocumentPool.read(input, model.tokenizer, { signal: context.signal });
     const queries = await queriesFor(context, { input, pool, model, options });
     await withSystem(context, { input, pool, options }, async (opened) => {
+      await checkRecorded(opened.system, { input, queries, options });
       const job = { input, pool, queries, teacher, options, opened };
       const { output: path, restart, force } = options;
       const files = { inputs: await inputsOf(input, options), identity: identityOf(job) };
@@ -251,6 +253,29 @@ async function queriesFor(context: CliContext, source: QuerySource): Promise<rea
   if (judged.length > 0) return judged;
   throw new InputError(`${input} has no query of split ${split} with an answer among its documents`, {
     hint: 'choose another with --split, or make queries with --pseudo-queries',
+  });
+}
+
+/** A run with fewer of the queries is taken for one of others: of another split, say. */
+const MIN_RECORDED_SHARE = 0.1;
+
+/** Refuses a run that has hardly any of the queries: it would give documents that are drawn, and nothing else. */
+async function checkRecorded(
+  system: OpenSystem['system'],
+  { input, queries, options }: Pick<MiningJob, 'input' | 'queries' | 'options'>,
+): Promise<void> {
+  if (!isRecorded(options.system)) return;
+  let numFound = 0;
+  for await (const { hits } of system.search(queries, { k: 1 })) if (hits.length > 0) numFound++;
+  if (numFound >= MIN_RECORDED_SHARE * queries.length) return;
+  const { split = DEFAULT_SPLIT, pseudoQueries } = options;
+  const isJudged = options.queries === undefined && pseudoQueries === undefined;
+  const origin = options.queries ?? (isJudged ? `split ${split}` : 'the documents');
+  const counted = `${numFound === 0 ? 'none' : `only ${formatCount(numFound)}`} of the ${formatCounted(queries.length, 'query', 'queries')}`;
+  throw new InputError(`${options.system} has ${counted} of ${origin}`, {
+    hint: isJudged
+      ? `make a run of that split: lzero teach ${input} --teacher MODEL --run FILE --split ${split}`
+      : 'make a run of these queries, or name a system that searches: bm25, a model',
   });
 }
 
