@@ -94,6 +94,7 @@ function standardOutput({ stdout }: CliContext): LineSink {
   return {
     numLines: 0,
     numMarked: 0,
+    counts: undefined,
     lastLine: undefined,
     write: (line) => stdout.writeLine(line),
     writeAll: (lines) => stdout.writeAll(lines),

@@ -24,6 +24,14 @@ function lzero(...argv: string[]): Promise<Outcome> {
   return runCommands(COMMANDS, argv, { env: { LZERO_CACHE: scratch.path('cache') } });
 }
 
+/** What a command says with --json, without what depends on the clock and the output's name. */
+async function figuresOf(...argv: string[]): Promise<Record<string, unknown>> {
+  const { exitCode, stdout, stderr } = await lzero('--json', ...argv);
+  expect(exitCode, stderr).toBe(0);
+  const { seconds: _seconds, output: _output, ...figures } = JSON.parse(stdout);
+  return figures;
+}
+
 async function done(...argv: string[]): Promise<string> {
   const { exitCode, stderr } = await lzero(...argv);
   expect(exitCode, stderr).toBe(0);
@@ -96,6 +104,27 @@ describe('lzero mine', () => {
     expect(told).toContain('run the same command again to go on');
     expect(await done(...MINE, '-o', name, ...options)).toContain('going on after');
     expect(readFileSync(name, 'utf8')).toBe(whole);
+  });
+
+  it('counts after a stop what was done before it, too', async () => {
+    const run = scratch.write('a.trec', runOf(40));
+    const argv = [...MINE, '--negatives', '3', '--random-share', '0.4', '--system', `run:${run}`, '--teacher', DENSE];
+    const dropping = [...argv, '--agreement', '1', '--relative-margin', '0.01'];
+    const whole = await figuresOf(...dropping, '-o', scratch.path('whole.jsonl'));
+    expect(whole).toMatchObject({ numHard: expect.any(Number), numDropped: expect.any(Number) });
+    expect(Number(whole.numHard)).toBeGreaterThan(0);
+    const name = scratch.path('cut.jsonl');
+    await stopLate([...dropping, '-o', name]);
+    const { stderr, stdout } = await lzero('--json', ...dropping, '-o', name);
+    expect(stderr).toContain('going on after');
+    expect(stderr).toMatch(/warn.* % of the negatives/);
+    expect(JSON.parse(stdout)).toMatchObject(whole);
+  });
+
+  it('does not warn of negatives that were to be drawn', async () => {
+    const options = ['--negatives', '2', '--random-share', '0.25']; // one of two
+    const told = await done(...MINE, '-o', scratch.path('t.jsonl'), ...options);
+    expect(told).not.toContain('of the negatives are drawn');
   });
 
   it('makes queries of pages, and leaves out those whose answer the teacher does not find', async () => {

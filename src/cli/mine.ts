@@ -306,11 +306,13 @@ function identityOf({ pool, queries, options, teacher, opened }: MiningJob): Rec
   };
 }
 
-/** Of this call; queries also of those before it. */
+/** Of this call, and of those that it goes on after. */
 type Tally = {
   numQueries: number;
   numHard: number;
   numRandom: number;
+  /** Drawn for want of candidates. */
+  numFilled: number;
   numFiltered: number;
   /** Their answer was not found. */
   numDropped: number;
@@ -323,6 +325,7 @@ const EMPTY_TALLY: Tally = {
   numQueries: 0,
   numHard: 0,
   numRandom: 0,
+  numFilled: 0,
   numFiltered: 0,
   numDropped: 0,
   numShort: 0,
@@ -332,7 +335,7 @@ const EMPTY_TALLY: Tally = {
 async function writeMined(context: CliContext, job: MiningJob, sink: LineSink): Promise<Tally> {
   const { pool, options, teacher, opened } = job;
   const first = numDone(job.queries, sink);
-  const tally = { ...EMPTY_TALLY, numQueries: sink.numLines };
+  const tally = { ...EMPTY_TALLY, numQueries: sink.numLines, ...sink.counts };
   if (first > 0) context.logger.info(`going on after ${formatCount(first)} queries that are done`);
   const progress = context.progress();
   progress.start({ label: 'mining', unit: 'queries', total: job.queries.length, done: first });
@@ -344,24 +347,25 @@ async function writeMined(context: CliContext, job: MiningJob, sink: LineSink): 
     for await (const mined of mine(job.queries.slice(first), parts, first)) {
       progress.update(++done);
       count(tally, mined);
-      if (mined.dropped === undefined) await sink.write(lineOf(mined, pool, options));
+      if (mined.dropped === undefined) await sink.write(lineOf(mined, pool, options), { counts: tally });
     }
   } finally {
     progress.stop();
   }
-  warnOfDrawn(context.logger, tally, options);
+  warnOfFilled(context.logger, tally, options);
   return tally;
 }
 
-/** Documents that were drawn for want of candidates teach little. */
-function warnOfDrawn(logger: Logger, { numHard, numRandom }: Tally, { randomShare, depth, system }: MineOptions): void {
-  const share = numRandom / Math.max(1, numHard + numRandom);
-  if (share <= randomShare + 0.05) return;
+/** Documents that were drawn for want of candidates teach little; those of --random-share were asked for. */
+function warnOfFilled(logger: Logger, { numHard, numRandom, numFilled }: Tally, { depth, system }: MineOptions): void {
+  const share = numFilled / Math.max(1, numHard + numRandom);
+  if (share <= 0.05) return;
   const cause = `${system} found too few among the ${depth} best that are no answers (--depth)`;
   logger.warn(`${Math.round(100 * share)} % of the negatives are drawn from all documents: ${cause}`);
 }
 
-function count(tally: Tally, { dropped, negatives, numRandom, numFiltered, numUnknown }: MinedQuery): void {
+function count(tally: Tally, mined: MinedQuery): void {
+  const { dropped, negatives, numRandom, numFilled, numFiltered, numUnknown } = mined;
   tally.numFiltered += numFiltered;
   tally.numUnknown += numUnknown;
   if (dropped === 'answer-not-found') tally.numDropped++;
@@ -369,6 +373,7 @@ function count(tally: Tally, { dropped, negatives, numRandom, numFiltered, numUn
   else {
     tally.numQueries++;
     tally.numRandom += numRandom;
+    tally.numFilled += numFilled;
     tally.numHard += negatives.length - numRandom;
   }
 }

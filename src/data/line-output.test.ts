@@ -36,12 +36,16 @@ const allLines = (count: number): string => Array.from({ length: count }, (_, i)
 /** Every third line is marked, in every test. */
 const isMarked = (i: number): boolean => i % 3 === 0;
 const markedAmong = (count: number): number => Math.ceil(count / 3);
+/** What a job has counted when it has so many lines. */
+const countsOf = (numLines: number) => ({ numDone: 2 * numLines, total: numLines / 2 });
 
 /** Goes on with the job until it has `count` lines; `finish` or leave it open for another day. */
 async function run(count: number, options: Partial<LineOutputOptions> & { finish?: boolean } = {}): Promise<number> {
   const output = await openLineOutput({ path, identity, ...options });
   expect(output.numMarked).toBe(markedAmong(output.numLines));
-  for (let i = output.numLines; i < count; i++) await output.write(lineOf(i), { marked: isMarked(i) });
+  expect([undefined, countsOf(output.numLines)]).toContainEqual(output.counts); // some tests write lines without
+  for (let i = output.numLines; i < count; i++)
+    await output.write(lineOf(i), { marked: isMarked(i), counts: countsOf(i + 1) });
   await (options.finish === false ? output.close() : output.finish());
   return output.numLines;
 }
@@ -74,6 +78,20 @@ describe('line output', () => {
     await expect(output.writeAll(['x', line, 'y'])).rejects.toThrow('bug: a line of output holds a newline or a NUL');
     await output.close();
     expect(readFileSync(`${path}.partial`, 'utf8')).toBe('');
+  });
+
+  it('keeps counts as they were with their line, whatever is counted after it', async () => {
+    const counts = { numDone: 1 };
+    const output = await openLineOutput({ path, identity });
+    await output.write(lineOf(0), { counts });
+    counts.numDone = 7;
+    await output.close();
+    const again = await openLineOutput({ path, identity });
+    await again.write(lineOf(1)); // without any: those before it stay
+    await again.close();
+    const third = await openLineOutput({ path, identity });
+    expect([again.counts, third.counts]).toEqual([{ numDone: 1 }, { numDone: 1 }]);
+    await third.close();
   });
 
   it('tells the last line that is there', async () => {

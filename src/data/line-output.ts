@@ -14,6 +14,7 @@ import { acquireLock, exists, type Lock, refuseInputAsOutput, syncFolder } from 
 import {
   addTally,
   beginTally,
+  type Counts,
   type FoundLines,
   findLines,
   type JobIdentity,
@@ -31,10 +32,15 @@ export type LineSink = {
   readonly numLines: number;
   /** How many of them were marked. */
   readonly numMarked: number;
+  /** What the job had counted when it wrote the last of them; undefined where it said nothing. */
+  readonly counts: Counts | undefined;
   /** The last of them. */
   readonly lastLine: string | undefined;
-  /** Adds a line, given without its newline. Marked ones are counted, across runs. Wait for one before the next. */
-  write(line: string, options?: { readonly marked?: boolean }): Promise<void>;
+  /**
+   * Adds a line, given without its newline. Marked ones are counted, across runs, and the job's own counts up to this line
+   * are kept for the next run. Wait for one before the next.
+   */
+  write(line: string, options?: { readonly marked?: boolean; readonly counts?: Counts }): Promise<void>;
   /** Adds many lines, none of them marked: a promise for each would cost more than the line. */
   writeAll(lines: readonly string[]): Promise<void>;
 };
@@ -148,6 +154,7 @@ async function begin({ path, identity }: LineOutputOptions): Promise<OpenLines> 
 class ResumableLines implements LineOutput {
   readonly numLines: number;
   readonly numMarked: number;
+  readonly counts: Counts | undefined;
   readonly lastLine: string | undefined;
   readonly #path: string;
   readonly #lock: Lock;
@@ -157,12 +164,14 @@ class ResumableLines implements LineOutput {
   #buffer = '';
   #position: number;
   #marked: number;
+  #counts: Counts | undefined;
   #syncedAt: number;
   #isOpen = true;
 
   constructor(options: LineOutputOptions, lock: Lock, { handle, notes, found }: OpenLines) {
     this.numLines = found.numLines;
     this.numMarked = found.numMarked;
+    this.counts = found.counts;
     this.lastLine = found.lastLine;
     this.#path = options.path;
     this.#lock = lock;
@@ -171,11 +180,13 @@ class ResumableLines implements LineOutput {
     this.#bufferBytes = options.bufferBytes ?? DEFAULT_BUFFER_BYTES;
     this.#position = found.sizeBytes;
     this.#marked = found.numMarked;
+    this.#counts = found.counts;
     this.#syncedAt = found.sizeBytes;
   }
 
-  async write(line: string, { marked = false } = {}): Promise<void> {
+  async write(line: string, { marked = false, counts }: { marked?: boolean; counts?: Counts } = {}): Promise<void> {
     if (marked) this.#marked++;
+    if (counts) this.#counts = { ...counts }; // the job counts on
     await this.writeAll([line]);
   }
 
@@ -225,7 +236,8 @@ class ResumableLines implements LineOutput {
       const written = await this.#handle.write(bytes, done, bytes.length - done, this.#position + done);
       done += written.bytesWritten;
     }
-    await addTally(this.#notes, { sizeBytes: this.#position + bytes.length, numMarked: this.#marked });
+    const sizeBytes = this.#position + bytes.length;
+    await addTally(this.#notes, { sizeBytes, numMarked: this.#marked, counts: this.#counts });
     this.#position += bytes.length;
     this.#buffer = '';
     if (this.#position - this.#syncedAt < SYNC_BYTES) return;

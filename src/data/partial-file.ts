@@ -3,7 +3,8 @@
  *
  *     OUT.partial         the lines so far
  *     OUT.partial.json    the identity of the job that writes them
- *     OUT.partial.tally   how far the lines were counted: "sizeBytes numMarked;", added after each write of lines
+ *     OUT.partial.tally   how far the lines were counted: "sizeBytes numMarked;", added after each write of lines, or
+ *                         "sizeBytes numMarked {"numDone":7};" with what the job counts itself
  *
  * Lines beyond the last tally that fits are dropped: they are few, and how many of them were marked is not known. A tally
  * of no lines stands there before the first line does; lines without any tally are somebody's, and are left alone.
@@ -42,14 +43,23 @@ type WholeLines = {
   readonly lastLine: string | undefined;
 };
 
-/** How many lines were marked, up to a size of the file. */
-type Tally = { readonly sizeBytes: number; readonly numMarked: number };
+/** What a job counts, by names of its own: letters only. */
+export type Counts = Readonly<Record<string, number>>;
+
+/** How many lines were marked, and what else was counted, up to a size of the file. */
+type Tally = { readonly sizeBytes: number; readonly numMarked: number; readonly counts: Counts | undefined };
 
 /** The lines of an unfinished file that can be kept. */
 export type FoundLines = WholeLines & Tally;
 
 /** Where a job begins. */
-export const NO_LINES: FoundLines = { numLines: 0, numMarked: 0, sizeBytes: 0, lastLine: undefined };
+export const NO_LINES: FoundLines = {
+  numLines: 0,
+  numMarked: 0,
+  counts: undefined,
+  sizeBytes: 0,
+  lastLine: undefined,
+};
 
 type PartialNames = { readonly lines: string; readonly identity: string; readonly tally: string };
 
@@ -90,17 +100,22 @@ export async function beginTally(path: string, tally: Tally): Promise<FileHandle
 }
 
 /** The semicolon tells a whole entry from a torn one that the newline of the next has closed. */
-function formatTally({ sizeBytes, numMarked }: Tally): string {
-  return `\n${sizeBytes} ${numMarked};\n`;
+function formatTally({ sizeBytes, numMarked, counts }: Tally): string {
+  return `\n${sizeBytes} ${numMarked}${counts ? ` ${JSON.stringify(counts)}` : ''};\n`;
+}
+
+function parseCounts(text: string | undefined): Counts | undefined {
+  return text === undefined ? undefined : JSON.parse(text);
 }
 
 /** The last tally of lines that are all there. */
 async function readTally(path: string, sizeBytes: number): Promise<Tally> {
   const name = partialNames(path).tally;
   const text = (await readIfExists(name)) ?? '';
-  const entries = Array.from(text.matchAll(/^(\d+) (\d+);$/gm), ([, size, marked]) => ({
+  const entries = Array.from(text.matchAll(/^(\d+) (\d+)(?: (\{[\w":,.+-]*\}))?;$/gm), ([, size, marked, counts]) => ({
     sizeBytes: Number(size),
     numMarked: Number(marked),
+    counts: parseCounts(counts),
   }));
   const last = entries.findLast((entry) => entry.sizeBytes <= sizeBytes);
   if (last) return last;
@@ -121,8 +136,8 @@ export async function findLines(
   const whole = await findWholeLines(handle);
   if (whole.numLines === 0) return undefined;
   await checkIdentity(path, identity);
-  const { sizeBytes, numMarked } = await readTally(path, whole.sizeBytes);
-  return { ...(sizeBytes === whole.sizeBytes ? whole : await findWholeLines(handle, sizeBytes)), numMarked };
+  const { sizeBytes, ...counted } = await readTally(path, whole.sizeBytes);
+  return { ...(sizeBytes === whole.sizeBytes ? whole : await findWholeLines(handle, sizeBytes)), ...counted };
 }
 
 /** Stores the identity so that it is either whole or not there. */

@@ -54,9 +54,11 @@ describe('hard negatives', () => {
   });
 
   it('are looked for no deeper than asked, and the rest is drawn', async () => {
-    const { negatives, numRandom } = await mineOne({ negatives: 4, depth: 2 });
+    const { negatives, numRandom, numFilled } = await mineOne({ negatives: 4, depth: 2 });
     expect(negatives.slice(0, 2)).toEqual(['d9', 'd8']);
-    expect([new Set(negatives).size, numRandom]).toEqual([4, 2]);
+    expect([new Set(negatives).size, numRandom, numFilled]).toEqual([4, 2, 2]);
+    const shared = await mineOne({ negatives: 4, depth: 2, randomShare: 0.25 });
+    expect([shared.numRandom, shared.numFilled]).toEqual([2, 1]); // the other was asked for
   });
 
   it('of a query that nobody judged are its candidates', async () => {

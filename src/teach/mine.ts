@@ -68,7 +68,10 @@ export const MINING_DEFAULTS: MiningOptions = {
 export type MinedQuery = MiningQuery & {
   /** Ids: the hard ones first, best first. */
   readonly negatives: readonly string[];
+  /** Drawn. */
   readonly numRandom: number;
+  /** Those among them that stand in for candidates that are missing: more than the random share. */
+  readonly numFilled: number;
   /** Candidates that the teacher takes for answers. */
   readonly numFiltered: number;
   /** Candidates that are no documents of the pool. */
@@ -220,6 +223,8 @@ type Chosen = {
   readonly drawn: string[];
   /** Documents to draw. */
   readonly numToDraw: number;
+  /** Those among them that were asked for. */
+  readonly numShare: number;
   /** The highest score of a negative. */
   readonly limit: number;
   readonly urn: Urn;
@@ -249,6 +254,7 @@ function choose({ query, seen, unknown, candidates }: Found, { pool, options, sc
     drawn: [],
     // A list that nobody judged is what was found; negatives that are missing are drawn.
     numToDraw: query.positives.length === 0 ? numRandom : options.negatives - hard.length,
+    numShare: numRandom,
     limit,
     urn,
     numFiltered: open.length - kept.length,
@@ -257,13 +263,14 @@ function choose({ query, seen, unknown, candidates }: Found, { pool, options, sc
   };
 }
 
-function minedOf({ query, hard, drawn, numFiltered, numUnknown, isMissed }: Chosen): MinedQuery {
+function minedOf({ query, hard, drawn, numShare, numFiltered, numUnknown, isMissed }: Chosen): MinedQuery {
   const negatives = [...hard, ...drawn];
   const isShort = query.positives.length === 0 && negatives.length < MIN_LIST;
   return {
     ...query,
     negatives,
     numRandom: drawn.length,
+    numFilled: Math.max(0, drawn.length - numShare),
     numFiltered,
     numUnknown,
     dropped: isMissed ? 'answer-not-found' : isShort ? 'too-few-found' : undefined,
