@@ -42,7 +42,7 @@ export type { PagePlan } from './pages/plan-pages.ts';
 export { planPages } from './pages/plan-pages.ts';
 export type { PageFormat, PageOptions, Pages } from './pages/read-pages.ts';
 export { pageFormat, readPages } from './pages/read-pages.ts';
-export type { FileIdentity, JobIdentity } from './partial-file.ts';
+export type { Counts, FileIdentity, JobIdentity } from './partial-file.ts';
 export { fileIdentity } from './partial-file.ts';
 export type { Judgement, Qrels } from './qrels.ts';
 export { readJudgements, readQrels } from './qrels.ts';
