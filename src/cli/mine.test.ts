@@ -408,3 +408,25 @@ describe('lzero teach', () => {
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('bad.jsonl:2: ')]);
   });
 });
+
+describe('the output of mine and teach', () => {
+  /** Both name a teacher that is not there: whoever looks for it first has not looked at the output. */
+  const commands = (): string[][] => [
+    [...MINE, '--teacher', 'nowhere'],
+    ['teach', scratch.writeLines('lists.jsonl', [{ query: 'q', docs: ['a', 'b'] }]), '--teacher', 'nowhere'],
+  ];
+
+  it('is checked before any model is opened: a missing folder, a file that is there', async () => {
+    const there = scratch.write('there.jsonl', 'mine\n');
+    const missing = scratch.path('no/where/x.jsonl');
+    for (const argv of commands()) {
+      const lost = await lzero(...argv, '-o', missing);
+      expect([lost.exitCode, lost.stderr]).toEqual([1, expect.stringContaining(`cannot write ${missing}: there is no`)]);
+      expect(lost.stderr).not.toContain('.lock');
+      const { exitCode, stderr } = await lzero(...argv, '-o', there);
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining('there.jsonl exists already')]);
+      expect((await lzero(...argv, '-o', there, '--force')).stderr).toContain('nowhere');
+    }
+    expect(readFileSync(there, 'utf8')).toBe('mine\n');
+  });
+});

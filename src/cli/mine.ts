@@ -6,7 +6,15 @@ import { homedir, tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { InputError, type Logger, ResumeError, UsageError } from '../core/index.ts';
-import { inputFile, type LineSink, openCollection, ReadReport, readQueries, writeLines } from '../data/index.ts';
+import {
+  checkLineOutput,
+  inputFile,
+  type LineSink,
+  openCollection,
+  ReadReport,
+  readQueries,
+  writeLines,
+} from '../data/index.ts';
 import { cacheFolder } from '../download/index.ts';
 import { exists } from '../files/index.ts';
 import { loadModel, type Model } from '../model/index.ts';
@@ -159,6 +167,7 @@ function anyNumber(text: string): number {
 async function mineFor(context: CliContext, input: string, options: MineOptions): Promise<void> {
   checkOptions(options);
   await checkJudged(input, options);
+  await checkLineOutput({ path: options.output, force: options.force });
   await checkSystem(options.system);
   const specs = options.teacher === undefined ? [] : [parseTeacher(options.teacher)];
   const model = await loadModel('bow'); // for its tokenizer and query weights

@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { InputError, ResumeError, UsageError } from '../core/index.ts';
 import {
   BadLine,
+  checkLineOutput,
   fileIdentity,
   filesOfTexts,
   formatRun,
@@ -102,6 +103,7 @@ async function teach(context: CliContext, input: string, options: TeachOptions):
   if ((run === undefined) === (output === undefined))
     throw new UsageError('expected either -o FILE for scored lists or --run FILE for a run');
   refuseUnused(options);
+  await checkLineOutput({ path: output ?? run ?? '', force: options.force });
   if (output !== undefined && !(await exists(input)))
     throw new InputError(`${input} does not exist`, { hint: 'name the lists that `lzero mine` wrote' });
   await withTeachers(context, teacher, async (teachers) => {

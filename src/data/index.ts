@@ -30,7 +30,7 @@ export { findInputFile } from './input-file.ts';
 export { inputIdentity } from './input-identity.ts';
 export { kindOf, parseObject } from './json-line.ts';
 export type { LineOutput, LineOutputOptions, LineSink } from './line-output.ts';
-export { openLineOutput, writeLines } from './line-output.ts';
+export { checkLineOutput, openLineOutput, writeLines } from './line-output.ts';
 export type { Line, LineOptions } from './lines.ts';
 export { readLines } from './lines.ts';
 export type { Chunk, ChunkOptions, ChunkSource } from './pages/chunk.ts';

@@ -7,7 +7,7 @@
  *
  * OUT.lock keeps a second job off from opening to closing.
  */
-import { type FileHandle, open, realpath, rename, stat } from 'node:fs/promises';
+import { access, constants, type FileHandle, open, realpath, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { assert, InterruptedError, LzeroError, OutputError } from '../core/index.ts';
 import { acquireLock, exists, type Lock, refuseInputAsOutput, syncFolder } from '../files/index.ts';
@@ -107,14 +107,33 @@ export async function openLineOutput(options: LineOutputOptions): Promise<LineOu
   });
 }
 
+/**
+ * Refuses an output that could not be opened as it is asked for. For jobs that take long to get to their first line:
+ * `openLineOutput` checks the same.
+ */
+export async function checkLineOutput(output: Pick<LineOutputOptions, 'path' | 'force'>): Promise<void> {
+  await reportingFailures(output.path, () => placeOf(output));
+}
+
 /** Where the lines go: links are followed, and only a regular file is ever replaced. */
-async function placeOf({ path, force = false }: LineOutputOptions): Promise<string> {
-  if (!(await exists(path))) return path;
+async function placeOf({ path, force = false }: Pick<LineOutputOptions, 'path' | 'force'>): Promise<string> {
+  if (!(await exists(path))) {
+    await checkFolder(path);
+    return path;
+  }
   const place = await realpath(path);
   if (!(await stat(place)).isFile())
     throw new OutputError(`${path} is not a file`, { hint: 'name a file, or write to standard output with -o -' });
   if (force) return place;
   throw new OutputError(`${path} exists already`, { hint: 'replace it with --force' });
+}
+
+/** Lines and notes are new files there: a folder that takes none is told by the name of the output, not by theirs. */
+async function checkFolder(path: string): Promise<void> {
+  const folder = dirname(path);
+  if (!(await exists(folder)))
+    throw new OutputError(`cannot write ${path}: there is no folder ${folder}`, { hint: 'create it first' });
+  await access(folder, constants.W_OK);
 }
 
 type OpenLines = { readonly handle: FileHandle; readonly notes: FileHandle; readonly found: FoundLines };
