@@ -75,6 +75,12 @@ describe('lzero encode', () => {
     expect(idsIn(readFileSync(output, 'utf8'))).toHaveLength(5);
   });
 
+  it('refuses a compressed output before it opens the model', async () => {
+    writeDocuments(1);
+    const { exitCode, stderr } = await encode(input, '-o', `${output}.gz`, '--model', join(folder, 'nowhere'));
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('out.jsonl.gz would be written uncompressed')]);
+  });
+
   it('counts documents that are longer than the model reads', async () => {
     writeFileSync(input, `${JSON.stringify({ _id: 'long', text: 'tide '.repeat(600) })}\n`);
     const { stdout } = await encode(input, '-o', output, '--json', ...NEURAL, '--encode-length', '16');

@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { byWeight, ResumeError } from '../core/index.ts';
 import {
+  checkLineOutput,
   countLines,
   type Document,
   documentTexts,
@@ -69,6 +70,9 @@ function parseShard(text: string): Shard {
 }
 
 async function encode(context: CliContext, input: string, options: EncodeCommandOptions): Promise<void> {
+  const { output: path, restart, force } = options;
+  const inputs = input === '-' ? [] : [await inputFile(input)];
+  if (path !== '-') await checkLineOutput({ path, inputs, force }); // before the model is opened
   const model = await modelFrom(context, options);
   const began = context.clock();
   try {
@@ -77,7 +81,6 @@ async function encode(context: CliContext, input: string, options: EncodeCommand
       const total = await numInShard(context, input, options.shard);
       return await writeVectors(context, { model, documents, output, total, shard: options.shard });
     };
-    const { output: path, restart, force } = options;
     const tally =
       path === '-'
         ? await job(standardOutput(context))

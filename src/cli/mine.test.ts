@@ -427,6 +427,16 @@ describe('the output of mine and teach', () => {
       expect([exitCode, stderr]).toEqual([1, expect.stringContaining('there.jsonl exists already')]);
       expect((await lzero(...argv, '-o', there, '--force')).stderr).toContain('nowhere');
     }
+    const [, teach] = commands();
+    expect((await lzero(...teach, '-o', teach[1])).stderr).toContain('is the input itself');
     expect(readFileSync(there, 'utf8')).toBe('mine\n');
+  });
+
+  it('is no name of a compressed file: lines are written as they are', async () => {
+    for (const argv of commands()) {
+      const { exitCode, stderr } = await lzero(...argv, '-o', scratch.path('x.jsonl.gz'));
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining('x.jsonl.gz would be written uncompressed')]);
+      expect(stderr).toMatch(/hint: .*x\.jsonl, and compress it afterwards/);
+    }
   });
 });

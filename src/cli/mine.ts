@@ -167,8 +167,10 @@ function anyNumber(text: string): number {
 async function mineFor(context: CliContext, input: string, options: MineOptions): Promise<void> {
   checkOptions(options);
   await checkJudged(input, options);
-  await checkLineOutput({ path: options.output, force: options.force });
   await checkSystem(options.system);
+  const { output: path, restart, force } = options;
+  const inputs = await inputsOf(input, options);
+  await checkLineOutput({ path, inputs, force });
   const specs = options.teacher === undefined ? [] : [parseTeacher(options.teacher)];
   const model = await loadModel('bow'); // for its tokenizer and query weights
   await withTeachers(context, specs, async ([teacher]) => {
@@ -178,9 +180,8 @@ async function mineFor(context: CliContext, input: string, options: MineOptions)
     await withSystem(context, { input, pool, options }, async (opened) => {
       await checkRecorded(opened.system, { input, queries, options });
       const job = { input, pool, queries, teacher, options, opened };
-      const { output: path, restart, force } = options;
-      const files = { inputs: await inputsOf(input, options), identity: identityOf(job) };
-      const tally = await writeLines({ path, ...files, restart, force }, (sink) => writeMined(context, job, sink));
+      const output = { path, inputs, identity: identityOf(job), restart, force };
+      const tally = await writeLines(output, (sink) => writeMined(context, job, sink));
       await report(context, { path, tally, seconds: (context.clock() - began) / 1000 });
     });
   });

@@ -103,9 +103,10 @@ async function teach(context: CliContext, input: string, options: TeachOptions):
   if ((run === undefined) === (output === undefined))
     throw new UsageError('expected either -o FILE for scored lists or --run FILE for a run');
   refuseUnused(options);
-  await checkLineOutput({ path: output ?? run ?? '', force: options.force });
   if (output !== undefined && !(await exists(input)))
     throw new InputError(`${input} does not exist`, { hint: 'name the lists that `lzero mine` wrote' });
+  const inputs = output === undefined ? [] : [input];
+  await checkLineOutput({ path: output ?? run ?? '', inputs, force: options.force });
   await withTeachers(context, teacher, async (teachers) => {
     if (run !== undefined) await writeRun(context, { input, teachers, path: run, options });
     else if (output !== undefined) await scoreFile(context, { input, teachers, path: output, options });

@@ -94,6 +94,12 @@ describe('line output', () => {
     await third.close();
   });
 
+  it('refuses a name that would be read as compressed, and leaves nothing', async () => {
+    const opening = openLineOutput({ path: `${path}.gz`, identity, force: true });
+    await expect(opening).rejects.toMatchObject({ code: 'USAGE', hint: expect.stringContaining('gzip') });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   it('tells the last line that is there', async () => {
     await run(3, { finish: false });
     const output = await openLineOutput({ path, identity });

@@ -8,8 +8,8 @@
  * OUT.lock keeps a second job off from opening to closing.
  */
 import { access, constants, type FileHandle, open, realpath, rename, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { assert, InterruptedError, LzeroError, OutputError } from '../core/index.ts';
+import { basename, dirname } from 'node:path';
+import { assert, InterruptedError, LzeroError, OutputError, UsageError } from '../core/index.ts';
 import { acquireLock, exists, type Lock, refuseInputAsOutput, syncFolder } from '../files/index.ts';
 import {
   addTally,
@@ -93,8 +93,7 @@ export async function writeLines<T>(options: LineOutputOptions, job: (output: Li
  */
 export async function openLineOutput(options: LineOutputOptions): Promise<LineOutput> {
   return await reportingFailures(options.path, async () => {
-    const { path, inputs = [] } = options;
-    for (const written of [path, ...Object.values(partialNames(path))]) await refuseInputAsOutput(written, inputs);
+    await refuseInputs(options);
     const lock = acquireLock(`${await placeOf(options)}.lock`);
     try {
       const place = { ...options, path: await placeOf(options) }; // again: who had the lock may have finished
@@ -111,12 +110,22 @@ export async function openLineOutput(options: LineOutputOptions): Promise<LineOu
  * Refuses an output that could not be opened as it is asked for. For jobs that take long to get to their first line:
  * `openLineOutput` checks the same.
  */
-export async function checkLineOutput(output: Pick<LineOutputOptions, 'path' | 'force'>): Promise<void> {
-  await reportingFailures(output.path, () => placeOf(output));
+export async function checkLineOutput(output: OutputPlace): Promise<void> {
+  await reportingFailures(output.path, async () => {
+    await refuseInputs(output);
+    await placeOf(output);
+  });
+}
+
+type OutputPlace = Pick<LineOutputOptions, 'path' | 'inputs' | 'force'>;
+
+async function refuseInputs({ path, inputs = [] }: OutputPlace): Promise<void> {
+  for (const written of [path, ...Object.values(partialNames(path))]) await refuseInputAsOutput(written, inputs);
 }
 
 /** Where the lines go: links are followed, and only a regular file is ever replaced. */
-async function placeOf({ path, force = false }: Pick<LineOutputOptions, 'path' | 'force'>): Promise<string> {
+async function placeOf({ path, force = false }: OutputPlace): Promise<string> {
+  checkName(path);
   if (!(await exists(path))) {
     await checkFolder(path);
     return path;
@@ -126,6 +135,14 @@ async function placeOf({ path, force = false }: Pick<LineOutputOptions, 'path' |
     throw new OutputError(`${path} is not a file`, { hint: 'name a file, or write to standard output with -o -' });
   if (force) return place;
   throw new OutputError(`${path} exists already`, { hint: 'replace it with --force' });
+}
+
+/** Our own reader takes a file for compressed by its name. */
+function checkName(path: string): void {
+  if (path.endsWith('.gz'))
+    throw new UsageError(`${path} would be written uncompressed, and read as if it were not`, {
+      hint: `write ${basename(path, '.gz')}, and compress it afterwards with gzip`,
+    });
 }
 
 /** Lines and notes are new files there: a folder that takes none is told by the name of the output, not by theirs. */
