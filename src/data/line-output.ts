@@ -132,13 +132,17 @@ async function placeOf({ path, force = false }: OutputPlace): Promise<string> {
   }
   const place = await realpath(path);
   if (!(await stat(place)).isFile())
-    throw new OutputError(`${path} is not a file`, { hint: 'name a file, or write to standard output with -o -' });
+    throw new OutputError(`${path} is not a file`, { hint: 'name a file' });
   if (force) return place;
   throw new OutputError(`${path} exists already`, { hint: 'replace it with --force' });
 }
 
-/** Our own reader takes a file for compressed by its name. */
+/** Our own reader takes a file for compressed by its name; `-` is what commands call standard output. */
 function checkName(path: string): void {
+  if (path === '-')
+    throw new UsageError('lines go to a file here, not to standard output', {
+      hint: 'name a file: a job that writes one goes on where it was stopped',
+    });
   if (path.endsWith('.gz'))
     throw new UsageError(`${path} would be written uncompressed, and read as if it were not`, {
       hint: `write ${basename(path, '.gz')}, and compress it afterwards with gzip`,
