@@ -439,4 +439,26 @@ describe('the output of mine and teach', () => {
       expect(stderr).toMatch(/hint: .*x\.jsonl, and compress it afterwards/);
     }
   });
+
+  it('is a file, and standard output is none', async () => {
+    for (const argv of commands()) {
+      const { exitCode, stderr } = await lzero(...argv, '-o', '-');
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining('lines go to a file here, not to standard output')]);
+      expect(stderr).toMatch(/hint: .*goes on where it was stopped/);
+    }
+  });
+
+  it('is not left behind where there is nothing to write', async () => {
+    const empty = scratch.write('empty.jsonl', '\n');
+    const output = scratch.path('x.jsonl');
+    for (const argv of [
+      ['mine', EMBEDDED_COLLECTION, '--queries', empty],
+      ['teach', empty, '--teacher', DENSE],
+    ]) {
+      const { exitCode, stderr } = await lzero(...argv, '-o', output);
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining('error[INPUT]: ')]);
+      expect(stderr).toMatch(/empty\.jsonl has no (queries|lists)\nhint: /);
+      expect(readdirSync(scratch.path('.')).filter((name) => name.startsWith('x.'))).toEqual([]);
+    }
+  });
 });

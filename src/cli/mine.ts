@@ -250,7 +250,8 @@ async function queriesFor(context: CliContext, source: QuerySource): Promise<rea
     const queries: MiningQuery[] = [];
     for await (const { id, text } of readQueries(options.queries, { signal }))
       queries.push({ id, text, positives: [] });
-    return queries;
+    if (queries.length > 0) return queries;
+    throw new InputError(`${options.queries} has no queries`, { hint: 'one a line, as text or {"_id", "text"}' });
   }
   const { split = DEFAULT_SPLIT } = options;
   const { queries, qrels } = await openCollection(input, { split, signal, logger });

@@ -1,4 +1,5 @@
 /** `lzero teach`: teacher scores for lists, resumable; or a teacher's own ranking of a collection, as a TREC run. */
+import { stat } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { InputError, ResumeError, UsageError } from '../core/index.ts';
 import {
@@ -107,6 +108,7 @@ async function teach(context: CliContext, input: string, options: TeachOptions):
     throw new InputError(`${input} does not exist`, { hint: 'name the lists that `lzero mine` wrote' });
   const inputs = output === undefined ? [] : [input];
   await checkLineOutput({ path: output ?? run ?? '', inputs, force: options.force });
+  if (output !== undefined) await requireLists(input, context.signal);
   await withTeachers(context, teacher, async (teachers) => {
     if (run !== undefined) await writeRun(context, { input, teachers, path: run, options });
     else if (output !== undefined) await scoreFile(context, { input, teachers, path: output, options });
@@ -200,6 +202,14 @@ async function textsOf(collection: string, signal: AbortSignal): Promise<Texts> 
 
 const LINE_HINT =
   'a line is {"query", "positive": […], "negatives": […]} or {"query", "docs": […]}, as `lzero mine` writes them';
+
+/** A file without a list is a mistake, not a job that is done at once. What is no file can be read only once. */
+async function requireLists(file: string, signal: AbortSignal): Promise<void> {
+  if (!(await stat(file)).isFile()) return;
+  for await (const lines of readLines(readBytes(file, { signal })))
+    if (lines.some(({ text }) => text instanceof BadLine || !isBlank(text))) return;
+  throw new InputError(`${file} has no lists`, { hint: LINE_HINT });
+}
 
 async function* readLists(
   file: string,
