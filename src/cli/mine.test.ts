@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Outcome, runCommands } from '../../test/cli/fake-host.ts';
 import { Scratch } from '../../test/cli/index-commands.ts';
+import { goldenFolder } from '../../test/golden/model/fixtures.ts';
 import { firesAt } from '../../test/lib/abort.ts';
 import { EMBEDDED_COLLECTION } from '../data/index.ts';
 import { indexCommand } from './index-command.ts';
@@ -11,6 +12,7 @@ import { teachCommand } from './teach.ts';
 
 const DENSE = join(import.meta.dirname, '../../test/golden/dense/mean');
 
+const TIED = goldenFolder('tied');
 const SPARSE = join(import.meta.dirname, '../../test/golden/models/st-plain');
 const COMMANDS = [mineCommand, teachCommand, indexCommand];
 
@@ -396,6 +398,8 @@ describe('lzero teach', () => {
     [['--teacher', DENSE, '-o', 'x', '-k', '5'], '-k has no meaning without --run'],
     [['--teacher', DENSE, '--run', 'x', '--collection', 'y'], '--collection has no meaning with --run'],
     [['--teacher', `sparse:${DENSE},pooling=cls`, '-o', 'x'], 'has no pooling'],
+    [['--teacher', `${SPARSE},max-length=99`, '-o', 'x'], 'max-length cannot be changed from outside'],
+    [['--teacher', `${TIED},max-length=9999`, '-o', 'x'], 'hint: choose one of these with max-length;'],
   ])('refuses %j', async (options, message) => {
     const { exitCode, stderr } = await lzero('teach', scratch.write('l.jsonl', '{}'), ...options);
     expect(exitCode).toBeGreaterThan(0);

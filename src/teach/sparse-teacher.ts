@@ -21,7 +21,8 @@ export async function sparseTeacher(spec: TeacherSpec, { threads }: RunnerOption
       hint: 'leave it out, or write dense: before the model to pool its hidden states',
     });
   const load = kind === 'siamese' ? loadQueryModel : loadModel;
-  const lanes = await Lanes.open((own) => load(folder, { encodeLength: maxLength, precision, threads: own }), threads);
+  const options = { encodeLength: maxLength, precision };
+  const lanes = await inTeacherWords(() => Lanes.open((own) => load(folder, { ...options, threads: own }), threads));
   const model = lanes.first;
   const isSiamese = kind === 'siamese' || (kind === undefined && 'queries' in model.settings);
   return {
@@ -55,4 +56,18 @@ export async function sparseTeacher(spec: TeacherSpec, { threads }: RunnerOption
 /** The weights as the bits that they are. */
 function bitsOf({ buffer, byteOffset, length }: Float32Array): Uint32Array {
   return new Uint32Array(buffer, byteOffset, length);
+}
+
+/** What commands that encode call --encode-length is max-length of a teacher. */
+async function inTeacherWords<T>(load: () => Promise<T>): Promise<T> {
+  const renamed = (words: string): string => words.replace(/--encode-length|encodeLength|encode length/g, 'max-length');
+  try {
+    return await load();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new ConfigError(renamed(error.message), {
+      hint: error.hint && renamed(error.hint),
+      cause: error,
+    });
+  }
 }

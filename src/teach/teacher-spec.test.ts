@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseTeacher } from './teacher-spec.ts';
+import { parseTeacher, TEACHER_HELP } from './teacher-spec.ts';
 
 describe('the name of a teacher', () => {
   it('is a model, with a kind before it and options after it', () => {
@@ -13,6 +13,11 @@ describe('the name of a teacher', () => {
       maxLength: 256,
       precision: 'int8',
     });
+  });
+
+  it('has options that its help lists, all of them', () => {
+    for (const option of ['pooling', 'normalise', 'max-length', 'precision', 'query-prefix', 'document-prefix'])
+      expect(TEACHER_HELP).toContain(`,${option}=`);
   });
 
   it('keeps commas inside of prefixes that name no option', () => {

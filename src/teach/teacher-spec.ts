@@ -1,7 +1,8 @@
 /**
  * How people name a teacher, in one word of a command line or as an object of a configuration:
  *
- *     [dense:|sparse:|siamese:]MODEL[,pooling=cls][,query-prefix=…][,document-prefix=…][,max-length=256][,precision=int8]
+ *     [dense:|sparse:|siamese:]MODEL[,max-length=256][,precision=int8]
+ *         [,pooling=cls][,normalise=false][,query-prefix=…][,document-prefix=…]
  *
  * MODEL is a folder or the name of a pulled model. Knows the names, not the models.
  */
@@ -35,7 +36,8 @@ export type TeacherSpec = Readonly<z.infer<typeof teacherSpecSchema>>;
 
 /** How the words are explained. */
 export const TEACHER_HELP =
-  'dense:, sparse: or siamese: and a model folder or pulled name, then options such as ,pooling=cls or ,query-prefix=…';
+  'dense:, sparse: or siamese: and a model folder or pulled name, then options: ,max-length=TOKENS ,precision=fp32|int8; ' +
+  'of dense ones also ,pooling=mean|cls ,normalise=true|false ,query-prefix=TEXT ,document-prefix=TEXT';
 
 const OPTION_KEYS: Readonly<Record<string, keyof TeacherSpec>> = {
   pooling: 'pooling',
