@@ -35,6 +35,18 @@ async function withTeacher<T>(name: string, work: (teacher: Scorer) => Promise<T
   }
 }
 
+describe('a teacher of several copies', () => {
+  it('warns once of what each copy would say', async () => {
+    const warnings: string[] = [];
+    const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
+    const spec = parseTeacher(`dense:${join(GOLDEN, 'models/bert')}`);
+    const teacher = await openScorer(spec, { logger, threads: 2 });
+    await teacher.scoreLists([{ query: QUERY, docs: DOCS }]);
+    await teacher.close();
+    expect(warnings.filter((message) => message.includes('does not say how it pools')).length).toBe(1);
+  });
+});
+
 describe('a teacher scores', () => {
   it('by the product of dense vectors, each side with its prompt', async () => {
     const model = await DenseModel.load(DENSE);

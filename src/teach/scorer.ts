@@ -20,6 +20,7 @@ import { denseTeacher } from './dense-teacher.ts';
 import { sparseTeacher } from './sparse-teacher.ts';
 import type { Teacher } from './teacher.ts';
 import type { TeacherSpec } from './teacher-spec.ts';
+import { warnOnce } from './warn-once.ts';
 
 /** A query, and texts to score for it. */
 export type TextList = { readonly query: string; readonly docs: readonly string[] };
@@ -126,7 +127,7 @@ class TeacherScorer<V> implements Omit<Scorer, keyof Sparse> {
     this.identity = identity;
     this.#teacher = teacher;
     this.#memory = memory;
-    this.#logger = logger;
+    this.#logger = warnOnce(logger);
   }
 
   async scoreLists(lists: readonly TextList[], options: ScoreOptions = {}): Promise<number[][]> {
