@@ -30,7 +30,7 @@ async function encodeAll(name: string, teacher: Scorer, { context, collection }:
   for await (const document of collection.documents({ signal })) documents.push(document);
   const teaching = { teachers: [teacher], ensemble: { normalise: 'none', scale: 1 } } as const;
   const work = { label: `encoding with ${name}`, total: documents.length };
-  return await withTeacherProgress(context, work, (onProgress) =>
-    rankAll(new DocumentPool(documents), teaching, { signal, onProgress }),
+  return await withTeacherProgress(context, work, (told) =>
+    rankAll(new DocumentPool(documents), teaching, { signal, ...told }),
   );
 }

@@ -389,6 +389,17 @@ describe('lzero teach', () => {
     const both = ['--teacher', DENSE, '--teacher', 'sparse:bow'];
     const told = await done('teach', EMBEDDED_COLLECTION, ...both, '--run', scratch.path('both.trec'), '-k', '1');
     expect(told).toContain('encoding: 482/482 texts'); // 241 documents
+    const again = ['--run', scratch.path('both.trec'), '-k', '1', '--force'];
+    expect(await done('teach', EMBEDDED_COLLECTION, ...both, ...again)).toContain('encoding: 482/482 texts'); // remembered
+  });
+
+  it('shows how many lists there are in all', async () => {
+    const lists = scratch.writeLines('lists.jsonl', [
+      { query: 'winter', docs: ['a river', 'snow'] },
+      { query: 'rivers', docs: ['a river', 'snow'] },
+    ]);
+    const told = await done('teach', lists, '-o', scratch.path('s.jsonl'), '--teacher', DENSE);
+    expect(told).toContain('scoring: 2/2 lists');
   });
 
   it.each([

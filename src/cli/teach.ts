@@ -5,6 +5,7 @@ import { InputError, ResumeError, UsageError } from '../core/index.ts';
 import {
   BadLine,
   checkLineOutput,
+  countLines,
   fileIdentity,
   filesOfTexts,
   formatRun,
@@ -147,17 +148,17 @@ async function scoreFile(context: CliContext, { input, teachers, path, options }
     ensemble,
   };
   const { restart, force } = options;
-  const numLists = await writeLines({ path, inputs: [input, ...texts], identity, restart, force }, (sink) =>
+  const lists = await writeLines({ path, inputs: [input, ...texts], identity, restart, force }, (sink) =>
     writeScores(context, { input, teachers, ensemble, sink, collection }),
   );
   const seconds = (context.clock() - began) / 1000;
   context.logger.info(
-    `scored ${formatCount(numLists)} lists in ${formatDuration(seconds)}; train on them with format: scored`,
+    `scored ${formatCount(lists)} lists in ${formatDuration(seconds)}; train on them with format: scored`,
   );
   if (context.options.json)
     await context.stdout.writeJson({
       output: path,
-      lists: numLists,
+      lists,
       seconds,
       teachers: teachers.map(({ name }) => name),
     });
@@ -176,7 +177,8 @@ async function writeScores(context: CliContext, work: Writing): Promise<number> 
   const texts = work.collection === undefined ? TEXTS_OF_LINES : await textsOf(work.collection, signal);
   const progress = context.progress();
   let numDone = sink.numLines;
-  progress.start({ label: 'scoring', unit: 'lists', done: numDone });
+  const total = await numLists(context, work.input);
+  progress.start({ label: 'scoring', unit: 'lists', total, done: numDone });
   try {
     const lists = readLists(work.input, texts, { skip: sink.numLines, signal });
     const onProgress = (numEncoded: number): void => progress.update(numDone, encodedTexts(numEncoded));
@@ -189,6 +191,11 @@ async function writeScores(context: CliContext, work: Writing): Promise<number> 
     progress.stop();
   }
   return numDone;
+}
+
+/** For the progress; undefined where that is not shown, or where the lists can be read only once. */
+async function numLists({ signal, options }: CliContext, input: string): Promise<number | undefined> {
+  return options.quiet || !(await stat(input)).isFile() ? undefined : await countLines(input, { signal });
 }
 
 /** As many digits as 32-bit vectors can give. */
@@ -252,7 +259,7 @@ async function writeRun(context: CliContext, { input, teachers, path, options }:
     const rank = await withTeacherProgress(
       context,
       { label: 'encoding', total: pool.size * teachers.length },
-      (onProgress) => rankAll(pool, teaching, { signal, onProgress }),
+      (told) => rankAll(pool, teaching, { signal, ...told }),
     );
     for await (const { queryId, hits } of rank(collection.queries, { k, signal }))
       await sink.writeAll(formatRun(queryId, hits, tag));

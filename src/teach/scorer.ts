@@ -39,6 +39,8 @@ export type ScorerOptions = {
 /** How a piece of work is done. */
 export type ScoreOptions = {
   readonly signal?: AbortSignal | undefined;
+  /** Told before the first text how many need no encoding: they are remembered, or stand there twice. */
+  readonly onKnown?: ((numKnown: number) => void) | undefined;
   /** Told after each text how many are encoded anew. */
   readonly onProgress?: ((numEncoded: number) => void) | undefined;
 };
@@ -188,6 +190,7 @@ class TeacherScorer<V> implements Omit<Scorer, keyof Sparse> {
       if (found) vectors.set(text, fromBytes(found));
       else missing.push({ text, key });
     }
+    options.onKnown?.(texts.length - missing.length);
     let numEncoded = 0;
     await inParallel(missing, this.#teacher.lanes, async ({ text, key }) => {
       if (options.signal?.aborted) throw new InterruptedError();
