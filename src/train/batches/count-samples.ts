@@ -3,7 +3,7 @@
  */
 import { InputError, InterruptedError, type Logger, type Progress } from '../../core/index.ts';
 import { BadLine, isBlank, type Line, type ParseExample, readBytes, readLines } from '../../data/index.ts';
-import { misfitOf, numSamples, type SampleShape } from './example.ts';
+import { hasScores, misfitOf, numSamples, type SampleShape } from './example.ts';
 import type { PairVariety } from './pair-variety.ts';
 import { SampleCounts } from './sample-counts.ts';
 
@@ -47,18 +47,27 @@ export type CountOptions = SampleShape & {
 };
 
 /** What a file gives. */
-export type CountedFile = { readonly counts: SampleCounts; readonly numBad: number };
+export type CountedFile = {
+  readonly counts: SampleCounts;
+  readonly numBad: number;
+  /** Whether every line that gives samples has scores of its own. */
+  readonly isScored: boolean;
+};
 
 /** Reads a file once. A file that gives no sample is an InputError. */
 export async function countSamples(file: string, options: CountOptions): Promise<CountedFile> {
   const counts = new SampleCounts();
-  let [numLines, numBad] = [0, 0];
+  let [numLines, numBad, isScored] = [0, 0, true];
+  const onUnscored = (): void => {
+    isScored = false;
+  };
+  const lineOptions = { ...options, onUnscored };
   options.progress.start({ label: `checking ${file}`, unit: 'lines' });
   try {
     for await (const lines of readLines(readBytes(file, { signal: options.signal }))) {
       for (const line of lines) {
         if (options.signal?.aborted) throw new InterruptedError();
-        const found = samplesOf(line, options);
+        const found = samplesOf(line, lineOptions);
         counts.add(found instanceof BadLine ? 0 : found);
         if (found instanceof BadLine) {
           options.bad.add(file, line.number, found);
@@ -72,10 +81,12 @@ export async function countSamples(file: string, options: CountOptions): Promise
     options.progress.stop();
   }
   if (counts.numSamples === 0) throw nothingIn(file, numBad);
-  return { counts, numBad };
+  return { counts, numBad, isScored };
 }
 
-function samplesOf({ text, number }: Line, { parse, pairs, ...shape }: CountOptions): number | BadLine {
+type LineOptions = CountOptions & { readonly onUnscored: () => void };
+
+function samplesOf({ text, number }: Line, { parse, pairs, onUnscored, ...shape }: LineOptions): number | BadLine {
   if (text instanceof BadLine) return text;
   if (isBlank(text)) return 0;
   const example = parse(text, number);
@@ -83,6 +94,7 @@ function samplesOf({ text, number }: Line, { parse, pairs, ...shape }: CountOpti
   const misfit = misfitOf(example, shape);
   if (misfit !== undefined) return misfit;
   pairs.add(example);
+  if (!hasScores(example)) onUnscored();
   return numSamples(example, shape.docsPerQuery);
 }
 

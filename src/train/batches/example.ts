@@ -65,9 +65,14 @@ function samplesPerPositive({ negatives }: LabelledDocuments, docsPerQuery: numb
   return docsPerQuery === 1 ? 1 : Math.floor(negatives.length / (docsPerQuery - 1));
 }
 
+/** Whether the line brings scores of a teacher. */
+export function hasScores(example: Example): boolean {
+  return example.kind === 'ranked' && example.scores !== undefined;
+}
+
 /** What is wrong with an example for this run, if anything. */
 export function misfitOf(example: Example, { docsPerQuery, wantsScores }: SampleShape): BadLine | undefined {
-  if (wantsScores && (example.kind === 'labelled' || example.scores === undefined))
+  if (wantsScores && !hasScores(example))
     return new BadLine('missing-field', 'no "scores", which the loss needs');
   if (numSamples(example, docsPerQuery) > 0) return undefined;
   const [has, needed] =

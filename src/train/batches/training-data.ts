@@ -43,6 +43,8 @@ export type SourceReport = {
   readonly numSamples: number;
   /** Lines that are left out. */
   readonly numBad: number;
+  /** Whether every line that is used has scores of its own. */
+  readonly isScored: boolean;
 };
 
 /** How to open training data. */
@@ -145,11 +147,11 @@ async function openSource(files: SourceFiles, { options, known, ...wanted }: Ope
   const itsTexts = known.get(key) ?? (await forSetting(settingOf(textsFrom), () => textsOf(files, progress, signal)));
   known.set(key, itsTexts);
   const parse = files.parser(itsTexts);
-  const { counts, numBad } = await forSetting(settingOf('path'), () =>
+  const { counts, ...rest } = await forSetting(settingOf('path'), () =>
     countSamples(file, { ...wanted, parse, progress, signal }),
   );
   const { numExamples, numSamples } = counts;
-  return { file, parse, weight, counts, report: { path, numExamples, numSamples, numBad } };
+  return { file, parse, weight, counts, report: { path, numExamples, numSamples, ...rest } };
 }
 
 async function textsOf(files: SourceFiles, progress: Progress, signal: AbortSignal | undefined): Promise<Texts> {

@@ -10,6 +10,7 @@ import { matrixFromRows } from '../../losses/index.ts';
 import { openScorer, type Scorer, scoreLists, type Teaching } from '../../teach/index.ts';
 import type { Vocabulary } from '../../text/index.ts';
 import type { TrainingBatch } from '../batches/training-batch.ts';
+import type { SourceReport } from '../batches/training-data.ts';
 import { type TrainConfig, teachersOf } from '../config.ts';
 
 /** What teachers are opened with. */
@@ -82,6 +83,16 @@ export class LiveTeachers {
     assert(sparse?.vectorsOf !== undefined, 'no sparse teacher');
     return await sparse.vectorsOf(documents, { signal });
   }
+}
+
+/** Teachers whom no loss asks for anything, because all lines bring their scores, are a mistake. */
+export function refuseIdleTeachers(config: TrainConfig, sources: readonly Pick<SourceReport, 'isScored'>[]): void {
+  const { batchScores, vectors } = wantsOf(config);
+  if (!config.teachers || batchScores || vectors || !sources.every(({ isScored }) => isScored)) return;
+  throw new ConfigError('teachers have no effect: every line of the data brings scores, and these come first', {
+    hint: 'leave teachers out, take the scores out of the lines, or write inBatchNegatives: true for kl',
+    setting: ['teachers'],
+  });
 }
 
 /** What the losses of a run want of teachers. */

@@ -14,7 +14,7 @@ import { checkedBy, trainConfigFor } from '../config.ts';
 import { Trainer } from '../trainer.ts';
 import { Evaluator } from './evaluation.ts';
 import type { TrainListener } from './events.ts';
-import { LiveTeachers } from './live-teachers.ts';
+import { LiveTeachers, refuseIdleTeachers } from './live-teachers.ts';
 
 /** Who is told, and who may stop it. */
 export type PrepareOptions = { readonly listener: TrainListener; readonly signal: AbortSignal };
@@ -180,6 +180,7 @@ async function openData(config: TrainConfig, { listener, signal }: PrepareOption
     const bad = numBad === 0 ? '' : `, ${numBad.toLocaleString('en')} bad lines left out`;
     logger.info(`${path}: ${numExamples.toLocaleString('en')} examples${bad}`);
   }
+  refuseIdleTeachers(config, data.sources);
   return data;
 }
 
