@@ -409,6 +409,7 @@ describe('lzero teach', () => {
     [['--teacher', DENSE, '-o', 'x', '-k', '5'], '-k has no meaning without --run'],
     [['--teacher', DENSE, '--run', 'x', '--collection', 'y'], '--collection has no meaning with --run'],
     [['--teacher', `sparse:${DENSE},pooling=cls`, '-o', 'x'], 'has no pooling'],
+    [['--teacher', `dense:${DENSE}/model.safetensors`, '-o', 'x'], `is not a folder\nhint: name its folder: ${DENSE}`],
     [['--teacher', `${SPARSE},max-length=99`, '-o', 'x'], 'max-length cannot be changed from outside'],
     [['--teacher', `${TIED},max-length=9999`, '-o', 'x'], 'hint: choose one of these with max-length;'],
   ])('refuses %j', async (options, message) => {
@@ -436,7 +437,10 @@ describe('the output of mine and teach', () => {
     const missing = scratch.path('no/where/x.jsonl');
     for (const argv of commands()) {
       const lost = await lzero(...argv, '-o', missing);
-      expect([lost.exitCode, lost.stderr]).toEqual([1, expect.stringContaining(`cannot write ${missing}: there is no`)]);
+      expect([lost.exitCode, lost.stderr]).toEqual([
+        1,
+        expect.stringContaining(`cannot write ${missing}: there is no`),
+      ]);
       expect(lost.stderr).not.toContain('.lock');
       const { exitCode, stderr } = await lzero(...argv, '-o', there);
       expect([exitCode, stderr]).toEqual([1, expect.stringContaining('there.jsonl exists already')]);
@@ -458,7 +462,10 @@ describe('the output of mine and teach', () => {
   it('is a file, and standard output is none', async () => {
     for (const argv of commands()) {
       const { exitCode, stderr } = await lzero(...argv, '-o', '-');
-      expect([exitCode, stderr]).toEqual([2, expect.stringContaining('lines go to a file here, not to standard output')]);
+      expect([exitCode, stderr]).toEqual([
+        2,
+        expect.stringContaining('lines go to a file here, not to standard output'),
+      ]);
       expect(stderr).toMatch(/hint: .*goes on where it was stopped/);
     }
   });

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { CheckpointError, ConfigError, quoted } from '../../core/index.ts';
 import { exists } from '../../files/index.ts';
+import { requireFolder } from '../layouts/find-layout.ts';
 import { folderInside, readJsonFile, readJsonIfThere, unsupported } from '../layouts/module-files.ts';
 import { GRAPHS, positionsIn, weightsIn } from '../layouts/network-in.ts';
 import { readLength } from '../layouts/read-sentence-transformers.ts';
@@ -60,6 +61,7 @@ const ASSUMED_POOLING: Pooling = 'mean';
 
 /** Reads what a folder says, with `options` for what it leaves open. */
 export async function readDenseFolder(folder: string, options: DenseOptions = {}): Promise<DenseFolder> {
+  await requireFolder(folder);
   const said = (await exists(join(folder, MODULES_FILE))) ? await readModules(folder) : { encoderFolder: folder };
   const { encoderFolder } = said;
   const graph = await graphIn(encoderFolder);

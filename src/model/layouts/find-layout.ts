@@ -1,6 +1,6 @@
 /** Which layout a folder has, and the settings that options add to what the layout leaves open. */
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { CheckpointError, ConfigError } from '../../core/index.ts';
 import { exists } from '../../files/index.ts';
 import type { ModelSettings } from '../settings.ts';
@@ -49,7 +49,7 @@ export async function requireFolder(folder: string): Promise<void> {
   const stats = await stat(folder).catch(() => undefined);
   if (stats?.isDirectory()) return;
   throw new CheckpointError(`${folder || '""'} ${stats ? 'is not a folder' : 'does not exist'}`, {
-    hint: WHAT_TO_GIVE,
+    hint: stats ? `name its folder: ${dirname(folder)}` : WHAT_TO_GIVE,
   });
 }
 
