@@ -256,10 +256,8 @@ async function writeRun(context: CliContext, { input, teachers, path, options }:
   const inputs = await filesOfTexts({ documents: input, queries: input });
   // What was encoded is remembered elsewhere; an unfinished run is made again.
   await writeLines({ path, inputs, identity: {}, restart: true, force }, async (sink) => {
-    const rank = await withTeacherProgress(
-      context,
-      { label: 'encoding', total: pool.size * teachers.length },
-      (told) => rankAll(pool, teaching, { signal, ...told }),
+    const rank = await withTeacherProgress(context, { label: 'encoding', total: pool.size * teachers.length }, (told) =>
+      rankAll(pool, teaching, { signal, ...told }),
     );
     for await (const { queryId, hits } of rank(collection.queries, { k, signal }))
       await sink.writeAll(formatRun(queryId, hits, tag));

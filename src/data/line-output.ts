@@ -131,8 +131,7 @@ async function placeOf({ path, force = false }: OutputPlace): Promise<string> {
     return path;
   }
   const place = await realpath(path);
-  if (!(await stat(place)).isFile())
-    throw new OutputError(`${path} is not a file`, { hint: 'name a file' });
+  if (!(await stat(place)).isFile()) throw new OutputError(`${path} is not a file`, { hint: 'name a file' });
   if (force) return place;
   throw new OutputError(`${path} exists already`, { hint: 'replace it with --force' });
 }

@@ -72,7 +72,10 @@ describe('a run with live teachers', () => {
       expect(live).toEqual(stored);
       // Scores of lines come before those of teachers, who would have nothing to do.
       const idle = run('idle', [`data.train=${place('stored.jsonl')}`, `teachers={ models: [ "${DENSE}" ] }`]);
-      await expect(idle).rejects.toMatchObject({ code: 'CONFIG', message: expect.stringMatching(/^teachers have no effect/) });
+      await expect(idle).rejects.toMatchObject({
+        code: 'CONFIG',
+        message: expect.stringMatching(/^teachers have no effect/),
+      });
       expect(weightsOf('live').equals(weightsOf('stored'))).toBe(true);
       expect(existsSync(join(place('live'), 'teachers.cache'))).toBe(false);
     },

@@ -72,8 +72,7 @@ export function hasScores(example: Example): boolean {
 
 /** What is wrong with an example for this run, if anything. */
 export function misfitOf(example: Example, { docsPerQuery, wantsScores }: SampleShape): BadLine | undefined {
-  if (wantsScores && !hasScores(example))
-    return new BadLine('missing-field', 'no "scores", which the loss needs');
+  if (wantsScores && !hasScores(example)) return new BadLine('missing-field', 'no "scores", which the loss needs');
   if (numSamples(example, docsPerQuery) > 0) return undefined;
   const [has, needed] =
     example.kind === 'ranked'
