@@ -10,7 +10,7 @@ export { columnsOf, integerOf } from './columns.ts';
 export { countLines } from './count-lines.ts';
 export type { Document, DocumentOptions } from './documents.ts';
 export { documentTexts, inputFile, isPageFolder, readDocuments } from './documents.ts';
-export type { Example, LabelledDocuments, RankedList } from './examples/example.ts';
+export type { Asked, Example, LabelledDocuments, RankedList } from './examples/example.ts';
 export { documentsOf } from './examples/example.ts';
 export type { ExampleParser, ParseExample, UnscoredList } from './examples/parse-line.ts';
 export {
@@ -29,7 +29,7 @@ export type { InputFile, LineFormat } from './input-file.ts';
 export { findInputFile } from './input-file.ts';
 export { inputIdentity } from './input-identity.ts';
 export { kindOf, parseObject } from './json-line.ts';
-export type { LineOutput, LineOutputOptions, LineSink } from './line-output.ts';
+export type { LineOutput, LineOutputOptions, LineSink, OutputPlace } from './line-output.ts';
 export { checkLineOutput, openLineOutput, writeLines } from './line-output.ts';
 export type { Line, LineOptions } from './lines.ts';
 export { readLines } from './lines.ts';

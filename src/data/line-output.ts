@@ -117,7 +117,8 @@ export async function checkLineOutput(output: OutputPlace): Promise<void> {
   });
 }
 
-type OutputPlace = Pick<LineOutputOptions, 'path' | 'inputs' | 'force'>;
+/** Where lines are to go, and what they must not replace. */
+export type OutputPlace = Pick<LineOutputOptions, 'path' | 'inputs' | 'force'>;
 
 async function refuseInputs({ path, inputs = [] }: OutputPlace): Promise<void> {
   for (const written of [path, ...Object.values(partialNames(path))]) await refuseInputAsOutput(written, inputs);

@@ -1,7 +1,7 @@
 /** What a line of training data says. Knows neither files nor formats. */
 
 /** What every line has. */
-type Asked = {
+export type Asked = {
   readonly query: string;
   /** Other queries about the same documents, of which nobody says which they ask for: a teacher knows. */
   readonly moreQueries?: readonly string[] | undefined;
