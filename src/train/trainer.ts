@@ -56,11 +56,15 @@ export type TrainerStart = {
 /** What a step does. */
 export type StepPart = NetworkPart | 'tokens' | 'objective' | 'optimiser';
 
-/** A batch, the lexical parts of its documents, and how many terms each of a sample stands for. */
-type LexicalBatch = TrainingBatch & {
+/** A batch, the terms of its queries, the lexical parts of its documents, and how many terms each of a sample stands for. */
+type ReadBatch = TrainingBatch & {
+  readonly asked: AskedTerms;
   readonly lexical: readonly SparseVector[] | undefined;
   readonly standsFor: Float32Array | undefined;
 };
+
+/** The terms of a batch's queries, and of those besides. */
+type AskedTerms = { readonly queries: readonly QueryTerms[]; readonly moreQueries: readonly QueryTerms[] };
 
 /** Keeps the seeds of samples apart from those of dropout. */
 const SAMPLE = 0x73616d70;
@@ -74,8 +78,7 @@ export class Trainer {
   readonly #tokenizer: Tokenizer;
   readonly #network: TrainableNetwork;
   readonly #onPart: (part: StepPart) => void;
-  /** The lexical part of a document, where the model has one. */
-  readonly #lexicalPart: ((textIds: Uint32Array) => SparseVector) | undefined;
+  readonly #lexical: LexicalRule | undefined;
   /** Only for DF-FLOPS. */
   readonly #documentShares: DocumentShares | undefined;
   /** Weights of query terms as they are now. */
@@ -105,13 +108,12 @@ export class Trainer {
   }
 
   private constructor(config: TrainConfig, network: TrainableNetwork, start: TrainerStart) {
-    const { tokenizer, logger, lexical, idf, onPart = () => {} } = start;
+    const { tokenizer, logger, lexical, onPart = () => {} } = start;
     this.#config = config;
     this.#tokenizer = tokenizer;
     this.#network = network;
     this.#onPart = onPart;
-    const terms = { idf, droppedTerms: tokenizer.vocabulary.specialIds };
-    this.#lexicalPart = lexical && ((textIds) => lexicalPart(textIds, lexical, terms));
+    this.#lexical = lexical;
     const { regulariser, dfMomentum } = config.sparsity;
     const numTerms = network.parameters.get(IDF_PARAMETER).weights.length;
     this.#documentShares = regulariser === 'df-flops' ? new DocumentShares(numTerms, dfMomentum) : undefined;
@@ -133,20 +135,20 @@ export class Trainer {
     this.#onPart('tokens');
     const inputs = batch.documents.map((text) => this.#tokenise(text));
     const documents = inputs.map(({ ids }) => ids);
-    const part = this.#lexicalPart;
-    const lexical = part && inputs.map(({ textIds }) => part(textIds));
-    const sample = this.#sample(batch, step);
+    const lexical = this.#lexicalParts(inputs);
+    const asked = this.#askedTerms(batch);
+    const sample = this.#sample(asked, step);
     const pass = await this.#network.forward(documents, this.#dropoutSeed(step), { terms: sample?.terms });
     this.#onPart('objective');
     this.#dropSpecialTerms(pass.z);
     this.#documentShares?.add(pass.z, step);
     const { dZ, dQueryWeights, ...result } = this.#objective(
       pass.z,
-      { ...batch, lexical, standsFor: sample?.standsFor },
+      { ...batch, asked, lexical, standsFor: sample?.standsFor },
       step,
     );
     await this.#network.backward(pass, dZ);
-    if (dQueryWeights) this.#addQueryGradients(batch, dQueryWeights);
+    if (dQueryWeights) this.#addQueryGradients(asked, dQueryWeights);
     this.#onPart('optimiser');
     const settings = this.#optimiserStep(step);
     const gradientNorm = optimise(this.#network.kernel, this.parameters, settings);
@@ -172,18 +174,26 @@ export class Trainer {
     return this.#tokenizer.encodeForModel(text, this.#config.model.maxLength);
   }
 
+  /** The lexical part of each document, where the model has one: by the query weights as they are now, as a model written now would. */
+  #lexicalParts(inputs: readonly ModelInput[]): SparseVector[] | undefined {
+    const rule = this.#lexical;
+    if (!rule) return undefined;
+    const terms = { idf: this.queryTable.values(), droppedTerms: this.#tokenizer.vocabulary.specialIds };
+    return inputs.map(({ textIds }) => lexicalPart(textIds, rule, terms));
+  }
+
   /** A number that the run's seed and the step decide. */
   #dropoutSeed(step: number): number {
     return derivedSeed(derivedSeed(this.#config.optim.seed, DROPOUT), step);
   }
 
   /** The terms that a step computes; undefined for all. What queries ask for is always among them. */
-  #sample({ queries, moreQueries = [] }: TrainingBatch, step: number): TermSample | undefined {
+  #sample({ queries, moreQueries }: AskedTerms, step: number): TermSample | undefined {
     const { sampledTerms } = this.#config.engine;
     if (sampledTerms === null) return undefined;
     const { vocabulary } = this.#tokenizer;
     const seed = derivedSeed(derivedSeed(this.#config.optim.seed, SAMPLE), step);
-    const asked = [...queries, ...moreQueries].flatMap((text) => [...this.#queryTerms(text).terms]);
+    const asked = [...queries, ...moreQueries].flatMap(({ terms }) => [...terms]);
     return sampleTerms({ asked, vocabulary, count: sampledTerms, random: new Random(seed) });
   }
 
@@ -197,14 +207,13 @@ export class Trainer {
     }
   }
 
-  #objective(z: Matrix, batch: LexicalBatch, step: number): ObjectiveResult {
+  #objective(z: Matrix, batch: ReadBatch, step: number): ObjectiveResult {
     const { model, rank, sparsity, idf, data } = this.#config;
     const { docsPerQuery } = data;
-    const asked = {
+    const compared = {
       numQueries: batch.queries.length,
       docsPerQuery,
-      queries: batch.queries.map((text) => this.#queryTerms(text)),
-      moreQueries: batch.moreQueries?.map((text) => this.#queryTerms(text)),
+      ...batch.asked,
       teacher: batch.teacher,
       batchTeacher: batch.batchTeacher,
       teacherVectors: batch.teacherVectors,
@@ -215,7 +224,7 @@ export class Trainer {
       documentShares: this.#documentShares?.values,
       learnsQueries: idf.learnable !== false,
     };
-    return sparseObjective(z, asked, { activation: model.activation, rank: [rank].flat(), sparsity });
+    return sparseObjective(z, compared, { activation: model.activation, rank: [rank].flat(), sparsity });
   }
 
   #freeTable(): QueryTable {
@@ -239,6 +248,11 @@ export class Trainer {
     return projectedTable({ weight, bias, embeddings, scale });
   }
 
+  #askedTerms({ queries, moreQueries = [] }: TrainingBatch): AskedTerms {
+    const [own, more] = [queries, moreQueries].map((texts) => texts.map((text) => this.#queryTerms(text)));
+    return { queries: own, moreQueries: more };
+  }
+
   /** Each token of a query once; those whose weight learning has brought to 0 stay, with weight 0. */
   #queryTerms(text: string): QueryTerms {
     const { vocabulary } = this.#tokenizer;
@@ -247,9 +261,9 @@ export class Trainer {
     return { terms, weights: this.queryTable.weightsOf(terms) };
   }
 
-  #addQueryGradients({ queries, moreQueries = [] }: TrainingBatch, dQueryWeights: readonly Float32Array[]): void {
-    [...queries, ...moreQueries].forEach((text, n) => {
-      this.queryTable.addGradients(this.#queryTerms(text).terms, dQueryWeights[n]);
+  #addQueryGradients({ queries, moreQueries }: AskedTerms, dQueryWeights: readonly Float32Array[]): void {
+    [...queries, ...moreQueries].forEach(({ terms }, n) => {
+      this.queryTable.addGradients(terms, dQueryWeights[n]);
     });
   }
 
