@@ -2,21 +2,24 @@
  * The training data of the shipped model: documents of licensed sources with their queries, queries made of documents
  * that have few, and nothing that stands in a set that the model is measured on.
  *
- *     npx tsx runs/model/prepare.ts DATA WORK [--share 1]
+ *     npx tsx runs/model/prepare.ts DATA WORK [--part 1/2]
  *
  * DATA is the unpacked folder of real data. Writes WORK/documents.jsonl ({"_id","source","text","queries"}) and prints how
- * many documents each source has, how many of them were dropped and why. --share takes a part of every source.
+ * many documents each source has, how many of them were dropped and why. --part 1/2 writes about every second document, --part
+ * 2/2 the others, by their ids: what a sitting has time to have encoded by a teacher.
  */
+import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openCollection } from '../../src/data/index.ts';
+import { EMBEDDED_COLLECTION } from '../../src/data/index.ts';
 import { loadModel } from '../../src/model/index.ts';
-import { DocumentPool, makeQueries } from '../../src/teach/index.ts';
+import { DocumentPool, type MadeQuery, makeQueries } from '../../src/teach/index.ts';
 import { documentText } from '../../src/text/index.ts';
+import { evenlySpaced } from '../lib/evenly-spaced.ts';
 import { EVALUATION_SETS, folderOf, linesOf } from './evaluation.ts';
 import { KnownTexts } from './overlap.ts';
-import { SOURCES, type Source, type TrainingDocument } from './sources.ts';
+import { rows, SOURCES, type Source, type TrainingDocument } from './sources.ts';
 
 /** Queries of a document at most, of those that it has, and made ones besides. */
 const MAX_QUERIES = 6;
@@ -27,99 +30,107 @@ const MAX_QUERY_WORDS = 40;
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { share: { type: 'string', default: '1' } },
+  options: { part: { type: 'string', default: '1/1' } },
 });
 const [data, work] = positionals;
-if (!data || !work) throw new Error('usage: npx tsx runs/model/prepare.ts DATA WORK [--share 1]');
+const [part, numParts] = values.part.split('/').map(Number);
+if (!data || !work || !(part >= 1 && part <= numParts))
+  throw new Error('usage: npx tsx runs/model/prepare.ts DATA WORK [--part 1/2]');
 mkdirSync(work, { recursive: true });
 
 const { documents: known, queries: knownQueries } = await measuredTexts();
 const side = await loadModel('bow');
 const seen = new KnownTexts();
-const all: (TrainingDocument & { readonly source: string })[] = [];
+/** A document as it is written, with how many of its queries were made of it. */
+type Written = {
+  readonly _id: string;
+  readonly source: string;
+  readonly text: string;
+  readonly queries: readonly string[];
+  readonly numMade: number;
+};
+const all: Written[] = [];
 for (const source of SOURCES) {
   const { kept, report } = await documentsOf(source);
   console.log(report);
-  all.push(...withMadeQueries(kept).map((document) => ({ ...document, source: source.name })));
+  all.push(...withMadeQueries(kept, source.name));
 }
-const asked = all.filter(({ queries }) => queries.length > 0);
-const numQueries = asked.reduce((sum, { queries }) => sum + queries.length, 0);
-writeFileSync(
-  join(work, 'documents.jsonl'),
-  linesOf(
-    asked.map(({ id, source, queries, ...document }) => ({
-      _id: `${source}:${id}`,
-      source,
-      text: documentText(document),
-      queries,
-    })),
-  ),
+const asked = all.filter(({ _id, queries }) => queries.length > 0 && hashOf(_id) % numParts === part - 1);
+const count = (of: (document: Written) => number): number => asked.reduce((sum, document) => sum + of(document), 0);
+writeFileSync(join(work, 'documents.jsonl'), linesOf(asked.map(({ numMade: _, ...document }) => document)));
+console.log(
+  `${asked.length} documents with ${count(({ queries }) => queries.length)} queries written (part ${values.part} of ${all.length}); ` +
+    `${count(({ numMade }) => numMade)} of the queries are made of the documents`,
 );
-console.log(`${asked.length} documents with ${numQueries} queries; ${all.length - asked.length} without any left out`);
 
-/** All that stands in sets that the model is measured on. */
+/** All that stands in sets that the model is measured on: every document, and the queries of every split. */
 async function measuredTexts(): Promise<{ readonly documents: KnownTexts; readonly queries: KnownTexts }> {
-  const documents = new KnownTexts();
-  const queries = new KnownTexts();
-  for (const set of EVALUATION_SETS) {
-    const collection = await openCollection(await folderOf(set, data, work), { split: set.split });
-    for await (const { text } of collection.documents()) documents.add(text);
-    for (const { text = '' } of collection.queries) queries.add(text);
+  const [documents, queries] = [new KnownTexts(), new KnownTexts()];
+  const folders = await Promise.all(EVALUATION_SETS.map((set) => folderOf(set, data, work)));
+  for (const folder of [...folders, EMBEDDED_COLLECTION]) {
+    for await (const { text } of rows<{ text: string }>(join(folder, 'corpus.jsonl'))) documents.add(text);
+    for await (const { text } of rows<{ text: string }>(join(folder, 'queries.jsonl'))) queries.add(text);
   }
   return { documents, queries };
 }
 
-/** Documents of a source that may be trained on. */
+/** Documents of a source that may be trained on, at most as many as it may give, those that people have asked for first. */
 async function documentsOf({ name, licence, cap, read }: Source) {
-  const found: TrainingDocument[] = [];
-  for await (const document of read(data)) found.push(document);
-  const wanted = Math.round(cap * Number(values.share));
   const dropped = { short: 0, measured: 0, twice: 0 };
-  let numQueries = 0;
-  const kept = evenlySpaced(found, wanted).flatMap((document) => {
-    const { title, text } = document;
-    const reason =
-      text.split(/\s+/).length < MIN_WORDS
-        ? 'short'
-        : known.has(text)
-          ? 'measured'
-          : seen.has(`${title} ${text}`)
-            ? 'twice'
-            : undefined;
-    if (reason) {
-      dropped[reason]++;
-      return [];
-    }
-    seen.add(`${title} ${text}`);
-    const queries = [...new Set(document.queries)]
-      .filter((query) => query.split(/\s+/).length <= MAX_QUERY_WORDS && !knownQueries.has(query))
-      .slice(0, MAX_QUERIES);
-    numQueries += queries.length;
-    return [{ ...document, queries }];
-  });
+  const found: TrainingDocument[] = [];
+  for await (const document of read(data)) {
+    const reason = reasonToDrop(document);
+    if (reason) dropped[reason]++;
+    else found.push({ ...document, queries: usableQueries(document) });
+  }
+  const [withQueries, without] = [true, false].map((has) => found.filter(({ queries }) => queries.length > 0 === has));
+  const kept = [...evenlySpaced(withQueries, cap), ...evenlySpaced(without, Math.max(0, cap - withQueries.length))];
+  const numQueries = kept.reduce((sum, { queries }) => sum + queries.length, 0);
   const reasons = `${dropped.measured} stand in measured sets, ${dropped.twice} twice, ${dropped.short} too short`;
-  const report = `${name} (${licence}): ${kept.length} of ${found.length} documents, ${numQueries} queries; dropped: ${reasons}`;
-  return { kept, report };
+  const beyond = `${found.length - kept.length} beyond the cap`;
+  return {
+    kept,
+    report: `${name} (${licence}): ${kept.length} documents, ${numQueries} queries; left out: ${reasons}, ${beyond}`,
+  };
 }
 
-/** Titles, first sentences, definitions and key phrases as queries, besides those that a document has. */
-function withMadeQueries(documents: readonly TrainingDocument[]): TrainingDocument[] {
+function reasonToDrop({ title, text }: TrainingDocument): 'short' | 'measured' | 'twice' | undefined {
+  if (text.split(/\s+/).length < MIN_WORDS) return 'short';
+  if (known.has(text)) return 'measured';
+  const whole = `${title} ${text}`;
+  if (seen.has(whole)) return 'twice';
+  seen.add(whole);
+  return undefined;
+}
+
+function usableQueries({ queries }: TrainingDocument): string[] {
+  return [...new Set(queries)]
+    .filter((query) => query.split(/\s+/).length <= MAX_QUERY_WORDS && !knownQueries.has(query))
+    .slice(0, MAX_QUERIES);
+}
+
+/**
+ * Titles, first sentences, definitions and key phrases as queries, besides those that a document has. What the first of them
+ * was made of is left out of the text, else own words would answer it.
+ */
+function withMadeQueries(documents: readonly TrainingDocument[], source: string): Written[] {
   const pool = new DocumentPool(documents.map(({ id, title, text }) => ({ id, title, text })));
   const options = {
     kinds: ['titles', 'sentences', 'definitions', 'phrases'],
     perDocument: MADE_QUERIES,
     seed: 1,
   } as const;
-  const made = new Map<string, string[]>();
-  for (const { text, positives } of makeQueries(pool, side, options))
-    if (!knownQueries.has(text)) made.set(positives[0], [...(made.get(positives[0]) ?? []), text]);
-  return documents.map((document) => {
-    const own = made.get(document.id) ?? [];
-    return { ...document, queries: [...new Set([...document.queries, ...own])] };
+  const made = new Map<string, MadeQuery[]>();
+  for (const query of makeQueries(pool, side, options))
+    if (!knownQueries.has(query.text)) made.set(query.positives[0], [...(made.get(query.positives[0]) ?? []), query]);
+  return documents.map(({ id, queries, ...document }) => {
+    const own = made.get(id) ?? [];
+    const text = own[0]?.positiveTexts?.[0] ?? documentText(document);
+    const every = [...new Set([...queries, ...own.map((query) => query.text)])];
+    return { _id: `${source}:${id}`, source, text, queries: every, numMade: every.length - queries.length };
   });
 }
 
-function evenlySpaced<T>(items: readonly T[], count: number): T[] {
-  if (items.length <= count) return [...items];
-  return Array.from({ length: count }, (_, i) => items[Math.floor((i * items.length) / count)]);
+function hashOf(id: string): number {
+  return createHash('md5').update(id).digest().readUInt32BE(0);
 }

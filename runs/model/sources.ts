@@ -37,7 +37,6 @@ export const SOURCES: readonly Source[] = [
   { name: 'covidfact', licence: 'MIT', cap: 4_000, read: judged('qa/covidfact') },
   { name: 'healthver', licence: 'free for research and use', cap: 1_000, read: judged('qa/healthver') },
   { name: 'wordnet', licence: 'WordNet', cap: 16_000, read: synonyms },
-  { name: 'foldoc', licence: 'GFDL', cap: 6_000, read: definitions('foldoc') },
   { name: 'debian-packages', licence: 'Debian', cap: 8_000, read: judged('qa/debian-packages') },
   { name: 'manpages', licence: 'Debian', cap: 4_000, read: passages('manpages') },
   { name: 'nodejs', licence: 'MIT', cap: 3_500, read: passages('nodejs-doc') },
@@ -90,14 +89,6 @@ function pairs(name: string): Source['read'] {
 }
 
 type DefinitionRow = { readonly _id: string; readonly terms: readonly string[]; readonly text: string };
-
-/** A dictionary: its terms are queries of what they mean. */
-function definitions(name: string): Source['read'] {
-  return async function* (data) {
-    for await (const { _id, terms, text } of rows<DefinitionRow>(join(data, 'texts/definitions', `${name}.jsonl`)))
-      yield* pieces({ id: _id, title: '', text, queries: terms.slice(0, 3) });
-  };
-}
 
 /** WordNet: one word of a set stands over the gloss, the others are queries. Sets of one word teach no synonyms. */
 async function* synonyms(data: string): AsyncGenerator<TrainingDocument> {

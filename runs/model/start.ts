@@ -9,6 +9,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { evenlySpaced } from '../lib/evenly-spaced.ts';
 import { lzero } from '../lib/lzero.ts';
 import { linesOf } from './evaluation.ts';
 import { rows } from './sources.ts';
@@ -25,9 +26,8 @@ if (!work || !weights) throw new Error('usage: npx tsx runs/model/start.ts WORK 
 const documents: { readonly _id: string; readonly text: string }[] = [];
 for await (const { _id, text } of rows<{ _id: string; text: string }>(join(work, 'documents.jsonl')))
   documents.push({ _id, text });
-const sample = Array.from({ length: SAMPLE }, (_, i) => documents[Math.floor((i * documents.length) / SAMPLE)]);
 const calibration = join(work, 'calibration.jsonl');
-writeFileSync(calibration, linesOf(sample));
+writeFileSync(calibration, linesOf(evenlySpaced(documents, SAMPLE)));
 console.log(
   lzero(
     ...['model', 'import', join(weights, 'minilm-l6'), '-o', join(work, 'start'), '--force'],
