@@ -7,7 +7,7 @@
  * WORK has documents.jsonl (runs/model/prepare.ts). Writes WORK/groups.jsonl: {"query", "docs", "moreQueries"}, every document
  * once in each pass, in other groups. The same call goes on where one was stopped.
  */
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { derivedSeed, Random } from '../../src/core/index.ts';
@@ -28,7 +28,9 @@ const { positionals, values } = parseArgs({
   },
 });
 const [work] = positionals;
-if (!work || !values.teacher) throw new Error('usage: npx tsx runs/model/groups.ts WORK --teacher NAME');
+const [numPasses, size] = [Number(values.passes), Number(values.size)];
+if (!work || !values.teacher || !(numPasses >= 1) || !(size >= 2))
+  throw new Error('usage: npx tsx runs/model/groups.ts WORK --teacher NAME');
 
 type Row = { readonly text: string; readonly queries: readonly string[] };
 const documents: Row[] = [];
@@ -41,13 +43,14 @@ try {
   const texts = documents.map(({ text }) => text);
   const alike = await teacher.likeness(texts, { onProgress: progressLine('documents', new Set(texts).size) });
   const output = join(work, 'groups.jsonl');
-  writeFileSync(output, '');
-  for (let pass = 0; pass < Number(values.passes); pass++) {
-    const options = { size: Number(values.size), among: AMONG, seed: derivedSeed(1, pass) };
+  const partial = `${output}.partial`;
+  writeFileSync(partial, '');
+  for (let pass = 0; pass < numPasses; pass++) {
+    const options = { size, among: AMONG, seed: derivedSeed(1, pass) };
     const groups = groupDocuments(documents.length, alike, options).filter(({ length }) => length === options.size);
     const random = new Random(derivedSeed(2, pass));
     appendFileSync(
-      output,
+      partial,
       linesOf(
         groups.map((group) =>
           lineOf(
@@ -59,14 +62,18 @@ try {
     );
     console.log(`pass ${pass + 1}: ${groups.length} groups`);
   }
+  renameSync(partial, output);
 } finally {
   await teacher.close();
 }
 
-/** One query of the first document, which answers it, and all others of the group. */
+/** One query of the first document that no other of the group is known to answer, if it has one, and all others of the group. */
 function lineOf(group: readonly Row[], random: Random): object {
-  const [first] = group;
-  const query = first.queries[random.below(first.queries.length)];
+  const [first, ...others] = group;
+  const taken = new Set(others.flatMap(({ queries }) => queries));
+  const own = first.queries.filter((query) => !taken.has(query));
+  const { queries } = own.length > 0 ? { queries: own } : first;
+  const query = queries[random.below(queries.length)];
   const moreQueries = [...new Set(group.flatMap(({ queries }) => queries))].filter((other) => other !== query);
   return { query, docs: group.map(({ text }) => text), moreQueries };
 }
