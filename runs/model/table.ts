@@ -1,111 +1,205 @@
 /**
  * The public table of the model: every system on every set, with costs, index sizes and significance against BM25.
  *
- *     npm run build && npx tsx runs/model/table.ts DATA WORK WEIGHTS MODEL [--sets scifact,cisi] [--systems bm25,ours] [--start FOLDER]
+ *     npm run build && npx tsx runs/model/table.ts DATA WORK WEIGHTS [--model FOLDER] [--start FOLDER] \
+ *         [--sets scifact,cisi] [--systems ours,bow] [--print]
  *
- * MODEL is a float32 folder of ours with its lexical part. BM25 is the better of k1 0.9, b 0.4 and k1 1.2, b 0.75 on each
- * set. Indexes and runs stay in WORK/table: the same call goes on where one was stopped, and prints the table at its end.
+ * FOLDER is a float32 model of ours with its lexical part; without it only the others are measured. BM25 is the better of
+ * k1 0.9, b 0.4 and k1 1.2, b 0.75 on each set. What is measured is kept in runs/model/results.json, by the identity of the
+ * model: the same call goes on where one was stopped, and --print only prints. Indexes and runs are in WORK/table.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { lzero } from '../lib/lzero.ts';
 import { EVALUATION_SETS, type EvaluationSet, folderOf } from './evaluation.ts';
 
+const RESULTS = resolve(import.meta.dirname, 'results.json');
+
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
+    model: { type: 'string' },
+    start: { type: 'string' },
     sets: { type: 'string', default: EVALUATION_SETS.map(({ name }) => name).join(',') },
     systems: { type: 'string' },
-    start: { type: 'string' },
+    print: { type: 'boolean', default: false },
   },
 });
-const [data, work, weights, model] = positionals;
-if (!data || !work || !weights || !model) throw new Error('usage: npx tsx runs/model/table.ts DATA WORK WEIGHTS MODEL');
-const place = join(work, 'table');
-mkdirSync(place, { recursive: true });
+const [data, work, weights] = positionals;
+if (!values.print && (!data || !work || !weights))
+  throw new Error('usage: npx tsx runs/model/table.ts DATA WORK WEIGHTS [--model FOLDER]');
 
-const words = made('ours-no-words', '--lexical', 'none');
-const SYSTEMS: Readonly<Record<string, string>> = {
-  bow: 'bow',
-  ...(values.start && { start: values.start }),
-  'splade-tiny': join(weights, 'splade-tiny'),
-  'minilm dense': `dense:${join(weights, 'minilm-l6')},pooling=mean,max-length=256`,
-  'gte-small dense': `dense:${join(weights, 'gte-small')},pooling=mean,max-length=256`,
-  'ours, network alone': words,
-  ours: model,
-  'ours, int8': quantised(),
-  'rrf of ours and bm25': `rrf:${model}+bm25`,
+/** What one system has on one set. */
+type Result = {
+  /** Of the model that was measured; empty where the name says it all. */
+  readonly identity: string;
+  readonly ndcg: number;
+  /** Δ to BM25 and its p, of the paired randomisation test; left out for BM25 itself. */
+  readonly difference?: number;
+  readonly p?: number;
+  readonly flops?: number;
+  readonly docLen?: number;
+  /** Bytes of the index for each document. */
+  readonly indexBytes?: number;
 };
-const systems = Object.entries(SYSTEMS).filter(([name]) => !values.systems || values.systems.split(',').includes(name));
+/** By set, then by system. */
+type Results = Record<string, Record<string, Result>>;
 
-type Row = Readonly<Record<string, number | string>> & { readonly system: string };
-type Report = { readonly collections: readonly { readonly numQueries: number; readonly rows: readonly Row[] }[] };
-
-const table = new Map<string, Map<string, Row>>();
+const results: Results = existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : {};
 const sets = EVALUATION_SETS.filter(({ name }) => values.sets.split(',').includes(name));
-for (const set of sets) table.set(set.name, await measured(set));
+if (!values.print) await measureAll();
 print();
 
-/** The model with another setting, made once. */
-function made(name: string, ...options: readonly string[]): string {
-  const folder = join(place, name);
-  if (!existsSync(folder)) lzero('model', 'import', model, '-o', folder, ...options);
-  return folder;
+/** A system: a model that is indexed, alone or fused with BM25, or a name that `lzero eval` knows. */
+type System =
+  | { readonly name: string; readonly model: string; readonly fused?: boolean }
+  | { readonly name: string; readonly spec: string };
+
+function systemsToMeasure(place: string): System[] {
+  const dense = (name: string): string => `dense:${join(weights, name)},pooling=mean,max-length=256`;
+  const all: System[] = [
+    { name: 'bow', model: 'bow' },
+    ...(values.start ? [{ name: 'start', model: values.start }] : []),
+    { name: 'splade-tiny', model: join(weights, 'splade-tiny') },
+    { name: 'minilm dense', spec: dense('minilm-l6') },
+    { name: 'gte-small dense', spec: dense('gte-small') },
+    ...(values.model ? ourSystems(values.model, place) : []),
+  ];
+  return all.filter(({ name }) => !values.systems || values.systems.split(',').includes(name));
 }
 
-function quantised(): string {
-  const folder = join(place, 'ours-int8');
-  if (!existsSync(folder)) lzero('model', 'quantize', model, '-o', folder);
-  return folder;
+function ourSystems(model: string, place: string): System[] {
+  const identity = identityOf(model).slice(0, 12);
+  const made = (command: string, ...options: readonly string[]): string => {
+    const folder = join(place, `${identity}-${command}`);
+    if (!existsSync(folder)) lzero('model', command, model, '-o', folder, ...options);
+    return folder;
+  };
+  const int8 = made('quantize');
+  if (identityOf(int8) !== identityOf('default')) console.log('note: the embedded model is another one');
+  return [
+    { name: 'ours, network alone', model: made('import', '--lexical', 'none') },
+    { name: 'ours', model },
+    { name: 'ours, int8', model: int8 },
+    { name: 'rrf of ours and bm25', model, fused: true },
+  ];
 }
 
-/** All systems on a set, against the better BM25. */
-async function measured(set: EvaluationSet): Promise<Map<string, Row>> {
-  const folder = await folderOf(set, data, work);
-  const other = join(place, `${set.name}-bm25.index`);
-  if (!existsSync(other)) lzero('index', folder, '-o', other, '--bm25', '--k1', '1.2', '--b', '0.75');
-  const [first, second] = evaluated(set, folder, ['bm25', `index:${other}`]).map((row) => Number(row['ndcg@10']));
-  const baseline = first >= second ? 'bm25' : `index:${other}`;
-  const names = systems.map(([, name]) => name.replace('+bm25', `+${baseline}`));
-  const rows = evaluated(set, folder, [baseline, ...names]);
-  return new Map(['bm25', ...systems.map(([name]) => name)].map((name, i) => [name, rows[i]]));
+function identityOf(model: string): string {
+  return JSON.parse(lzero('model', 'info', model, '--json')).identity;
 }
 
-function evaluated({ name, split }: EvaluationSet, folder: string, names: readonly string[]): readonly Row[] {
-  const key = join(place, `${name}-${names.length}.json`);
-  const argv = ['eval', folder, '--split', split, '--run-dir', join(place, name), '--json'];
-  const answer = lzero(...argv, ...names.flatMap((system) => ['--system', system]));
-  writeFileSync(key, answer);
-  const { collections }: Report = JSON.parse(readFileSync(key, 'utf8'));
-  return collections[0].rows;
+async function measureAll(): Promise<void> {
+  const place = join(work, 'table');
+  mkdirSync(place, { recursive: true });
+  const systems = systemsToMeasure(place);
+  const identities = new Map(systems.map((system) => [system.name, 'model' in system ? identityOf(system.model) : '']));
+  for (const set of sets) {
+    const folder = await folderOf(set, data, work);
+    const bm25 = betterBm25(set, folder, place);
+    for (const system of systems) {
+      const identity = identities.get(system.name) ?? '';
+      if (results[set.name][system.name]?.identity === identity) continue;
+      const result =
+        'model' in system ? ofModel(system, identity) : resultOf(compared(set, folder, [bm25, system.spec]));
+      keep(set, system.name, { ...result, identity });
+    }
+
+    function ofModel({ model, fused }: { readonly model: string; readonly fused?: boolean }, identity: string) {
+      const index = join(place, set.name, `${identity.slice(0, 12)}.index`);
+      built(index, folder, '--model', model);
+      if (fused) return resultOf(compared(set, folder, [bm25, `rrf:index:${index}+${bm25}`]));
+      return { ...resultOf(compared(set, folder, [bm25, `index:${index}`])), indexBytes: bytesPerDocument(index) };
+    }
+  }
+}
+
+type Row = {
+  readonly 'ndcg@10': number;
+  readonly flops?: number;
+  readonly docLen?: number;
+  readonly comparison?: { readonly difference: { readonly mean: number }; readonly p: number };
+};
+
+/** The last of some systems, compared with the first. */
+function compared({ name, split }: EvaluationSet, folder: string, specs: readonly string[]): Row {
+  const argv = ['eval', folder, '--split', split, '--run-dir', join(work, 'table', name, 'runs'), '--json'];
+  const report = JSON.parse(lzero(...argv, ...specs.flatMap((spec) => ['--system', spec])));
+  const [{ rows }]: readonly { readonly rows: readonly Row[] }[] = report.collections;
+  return rows[rows.length - 1];
+}
+
+function resultOf({ 'ndcg@10': ndcg, flops, docLen, comparison }: Row): Omit<Result, 'identity'> {
+  const difference = comparison && { difference: comparison.difference.mean, p: comparison.p };
+  return { ndcg, ...difference, ...(flops !== undefined && { flops }), ...(docLen !== undefined && { docLen }) };
+}
+
+/** Indexes of both settings; the better one is kept as the result of bm25, and named for comparisons. */
+function betterBm25(set: EvaluationSet, folder: string, place: string): string {
+  const indexes = [
+    ['0.9', '0.4'],
+    ['1.2', '0.75'],
+  ].map(([k1, b]) => {
+    const index = join(place, set.name, `bm25-${k1}-${b}.index`);
+    built(index, folder, '--bm25', '--k1', k1, '--b', b);
+    return { index, result: resultOf(compared(set, folder, [`index:${index}`])) };
+  });
+  const [{ index, result }] = indexes.sort((a, b) => b.result.ndcg - a.result.ndcg);
+  keep(set, 'bm25', { ...result, identity: '', indexBytes: bytesPerDocument(index) });
+  return `index:${index}`;
+}
+
+/** Builds an index, or goes on with one that was stopped; a note beside it says that it is whole. */
+function built(index: string, folder: string, ...options: readonly string[]): void {
+  const note = `${index}.done`;
+  if (existsSync(note)) return;
+  lzero('index', folder, '-o', index, ...options);
+  writeFileSync(note, '');
+}
+
+function bytesPerDocument(index: string): number {
+  const { sizeBytes, numDocs } = JSON.parse(lzero('stats', index, '--json'));
+  return sizeBytes / numDocs;
+}
+
+function keep({ name }: EvaluationSet, system: string, result: Result): void {
+  results[name] = { ...results[name], [system]: result };
+  writeFileSync(RESULTS, `${JSON.stringify(results, undefined, 1)}\n`);
+  process.stderr.write(`${name}, ${system}: ${result.ndcg.toFixed(4)}\n`);
 }
 
 function print(): void {
-  const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   const columns = [...sets.filter(({ counted }) => counted), ...sets.filter(({ counted }) => !counted)];
-  const names = ['bm25', ...systems.map(([name]) => name)];
-  const cell = (system: string, set: string): number => Number(table.get(set)?.get(system)?.['ndcg@10'] ?? Number.NaN);
-  const mean = (system: string, of: readonly EvaluationSet[]): string =>
-    of.length === 0 ? '–' : (of.reduce((total, { name }) => total + cell(system, name), 0) / of.length).toFixed(4);
+  const names = [...new Set(columns.flatMap(({ name }) => Object.keys(results[name] ?? {})))];
+  const row = (cells: readonly string[]): void => console.log(`| ${cells.join(' | ')} |`);
   const titles = columns.map(({ name, counted }) => (counted ? name : `${name} (tuned)`));
-  console.log(row(['NDCG@10', ...titles, 'mean of counted', 'mean of tuned', 'FLOPS', 'Doc_Len']));
-  console.log(row(Array.from({ length: columns.length + 5 }, () => '-')));
-  for (const name of names) {
-    const costs = (key: string): string => {
-      const known = columns.map(({ name: set }) => Number(table.get(set)?.get(name)?.[key])).filter(Number.isFinite);
-      return known.length === 0 ? '–' : (known.reduce((a, b) => a + b, 0) / known.length).toFixed(2);
-    };
-    const [counted, tuned] = [true, false].map((which) => columns.filter((set) => set.counted === which));
-    console.log(
-      row([
-        name,
-        ...columns.map((set) => cell(name, set.name).toFixed(4)),
-        mean(name, counted),
-        mean(name, tuned),
-        costs('flops'),
-        costs('docLen'),
-      ]),
-    );
-  }
+  row(['NDCG@10', ...titles, 'counted', 'FLOPS', 'Doc_Len', 'bytes']);
+  row(Array.from({ length: columns.length + 5 }, () => '-'));
+  /** NaN where a set is missing, or was measured with another model than the others. */
+  const mean = (system: string, key: keyof Result, of: readonly EvaluationSet[]): number => {
+    const own = of.map(({ name }) => results[name]?.[system]);
+    if (new Set(own.map((result) => result?.identity)).size > 1) return Number.NaN;
+    return own.reduce((sum, result) => sum + Number(result?.[key] ?? Number.NaN), 0) / of.length;
+  };
+  const shown = (value: number, digits: number): string => (Number.isNaN(value) ? '–' : value.toFixed(digits));
+  const counted = columns.filter((set) => set.counted);
+  for (const system of names)
+    row([
+      system,
+      ...columns.map(({ name }) => cell(results[name]?.[system])),
+      shown(mean(system, 'ndcg', counted), 4),
+      shown(mean(system, 'flops', counted), 2),
+      shown(mean(system, 'docLen', counted), 0),
+      shown(mean(system, 'indexBytes', counted), 0),
+    ]);
+  console.log(
+    '\nMeans are over the counted sets. + and −: other than BM25, p < 0.05 (paired randomisation, each by itself).',
+  );
+}
+
+function cell(result: Result | undefined): string {
+  if (!result) return '–';
+  const { ndcg, difference = 0, p = 1 } = result;
+  return `${ndcg.toFixed(4)}${p >= 0.05 ? '' : difference > 0 ? ' +' : ' −'}`;
 }

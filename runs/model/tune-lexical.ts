@@ -3,13 +3,13 @@
  * else is tried on them.
  *
  *     npm run build && npx tsx runs/model/tune-lexical.ts DATA WORK MODEL [--gains 0,0.25,0.5,1] [--keep 150,200,250] \
- *         [--lexical average-length:100,…] [--idf FILE,…] [--sets nfcorpus,…]
+ *         [--lexical average-length:100 …] [--idf FILE …] [--sets nfcorpus,…]
  *
- * Prints a row for each choice: NDCG@10 of each set, their mean, FLOPS and Doc_Len. --keep is the number of terms that stay
+ * A lexical part and pruning that MODEL has are left out first. Prints a row for each choice: NDCG@10 of each set, their mean, FLOPS and Doc_Len. --keep is the number of terms that stay
  * (top-k over the whole vector). Vectors stay in WORK/vectors, by the model's identity.
  */
 import { existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type SparseVector, sparseVector, sumOf } from '../../src/core/index.ts';
 import { openCollection, readVectors } from '../../src/data/index.ts';
@@ -32,8 +32,9 @@ const { positionals, values } = parseArgs({
     },
   },
 });
-const [data, work, folder] = positionals;
-if (!data || !work || !folder) throw new Error('usage: npx tsx runs/model/tune-lexical.ts DATA WORK MODEL');
+const [data, work, whole] = positionals;
+if (!data || !work || !whole) throw new Error('usage: npx tsx runs/model/tune-lexical.ts DATA WORK MODEL');
+const folder = networkAlone();
 const model = await loadModel(folder);
 const { tokenizer } = model;
 const { vocabulary } = tokenizer;
@@ -82,7 +83,7 @@ async function measure({ table, gain, rest, keep }: Choice): Promise<void> {
     results.reduce((total, own) => total + own[key], 0) / results.length;
   console.log(
     row([
-      table === undefined ? 'own' : 'other',
+      table === undefined ? 'own' : basename(table),
       [gain, rest].join(' '),
       String(keep),
       ...results.map(({ ndcg }) => ndcg.toFixed(4)),
@@ -126,6 +127,14 @@ function evaluated({ ids, collection }: Prepared, vectors: readonly SparseVector
   const { mean } = evaluateRun(run, collection.qrels, { metrics: ['ndcg@10'], averageOver: 'judged' });
   const docLen = vectors.reduce((total, { terms }) => total + terms.length, 0) / vectors.length;
   return { ndcg: mean['ndcg@10'], flops: numPostings / collection.queries.length / vectors.length, docLen };
+}
+
+/** The model without lexical part and pruning: what the choices are added to. */
+function networkAlone(): string {
+  const { identity }: { readonly identity: string } = JSON.parse(lzero('model', 'info', whole, '--json'));
+  const made = join(work, 'networks', identity.slice(0, 12));
+  if (!existsSync(made)) lzero('model', 'import', whole, '-o', made, '--lexical', 'none', '--prune', 'none');
+  return made;
 }
 
 async function prepared(set: (typeof EVALUATION_SETS)[number]): Promise<Prepared> {
