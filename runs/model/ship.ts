@@ -3,28 +3,40 @@
  * float32 as MODEL-tuned, which runs/model/table.ts measures, and in 8-bit codes as models/NAME. The card there stays, and is
  * to be brought up to date by hand.
  *
- *     npm run build && npx tsx runs/model/ship.ts MODEL NAME [--lexical gain:0.5] [--prune top-k:200] [--encode-length 256]
+ *     npm run build && npx tsx runs/model/ship.ts MODEL NAME [--lexical gain:0.5] [--prune top-k:200] \
+ *         [--encode-length 256] [--floor 0.5]
  *
- * What is not given stays as MODEL has it. Afterwards `npx tsx scripts/golden-shipped.ts` writes down what it gives.
+ * What is not given stays as MODEL has it; --floor is the query weight below which tokens are left out of queries. Afterwards `npx tsx scripts/golden-shipped.ts` writes down what it gives.
  */
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { readModelFolder } from '../../src/model/index.ts';
+import { formatIdf } from '../../src/text/index.ts';
 import { lzero } from '../lib/lzero.ts';
+import { aboveFloor } from './query-floor.ts';
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { lexical: { type: 'string' }, prune: { type: 'string' }, 'encode-length': { type: 'string' } },
+  options: {
+    lexical: { type: 'string' },
+    prune: { type: 'string' },
+    'encode-length': { type: 'string' },
+    floor: { type: 'string', default: '0' },
+  },
 });
 const [model, name] = positionals;
 if (!model || !name) throw new Error('usage: npx tsx runs/model/ship.ts MODEL NAME [--lexical gain:0.5]');
 const target = resolve(import.meta.dirname, '../../models', name);
 const tuned = `${model.replace(/\/$/, '')}-tuned`;
-const settings = Object.entries(values).flatMap(([key, value]) => [`--${key}`, String(value)]);
-lzero('model', 'import', model, '-o', tuned, '--force', ...settings);
+const { floor, ...given } = values;
+const settings = Object.entries(given).flatMap(([key, value]) => [`--${key}`, value]);
 const work = mkdtempSync(join(tmpdir(), 'lzero-ship-'));
 try {
+  const { idf, tokenizer } = await readModelFolder(model);
+  writeFileSync(join(work, 'idf.json'), formatIdf(aboveFloor(idf, Number(floor)), tokenizer.vocabulary));
+  lzero('model', 'import', model, '-o', tuned, '--force', '--idf', join(work, 'idf.json'), ...settings);
   console.log(lzero('model', 'quantize', tuned, '-o', join(work, name)));
   const isOurs = (file: string): boolean => file === 'README.md'; // the card is written by hand
   for (const file of readdirSync(target).filter((file) => !isOurs(file))) rmSync(join(target, file));

@@ -2,11 +2,11 @@
  * What the lexical part and pruning do to quality and cost, on the development sets: the network's vectors are made once, all
  * else is tried on them.
  *
- *     npm run build && npx tsx runs/model/tune-lexical.ts DATA WORK MODEL [--gains 0,0.25,0.5,1] [--keep 150,200,250] \
+ *     npm run build && npx tsx runs/model/tune-lexical.ts DATA WORK MODEL [--gains 0,0.25,0.5,1] [--keep 150,200,250] [--floors 0,0.5] \
  *         [--lexical average-length:100 …] [--idf FILE …] [--sets nfcorpus,…]
  *
  * A lexical part and pruning that MODEL has are left out first. Prints a row for each choice: NDCG@10 of each set, their mean, FLOPS and Doc_Len. --keep is the number of terms that stay
- * (top-k over the whole vector). Vectors stay in WORK/vectors, by the model's identity.
+ * (top-k over the whole vector), --floors the query weight below which tokens are left out of queries. Vectors stay in WORK/vectors, by the model's identity.
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -18,12 +18,14 @@ import { lexicalPart, loadModel, parseLexical, prune, readIdf } from '../../src/
 import { documentText, encodeQuery } from '../../src/text/index.ts';
 import { lzero } from '../lib/lzero.ts';
 import { EVALUATION_SETS, folderOf } from './evaluation.ts';
+import { aboveFloor } from './query-floor.ts';
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     gains: { type: 'string', default: '0,0.25,0.5,1' },
     keep: { type: 'string', default: '200,10000' },
+    floors: { type: 'string', default: '0' },
     lexical: { type: 'string', multiple: true, default: [''] },
     idf: { type: 'string', multiple: true, default: [] },
     sets: {
@@ -53,23 +55,26 @@ const sets: Prepared[] = [];
 for (const set of EVALUATION_SETS.filter(({ name }) => chosen.includes(name))) sets.push(await prepared(set));
 const tables = [undefined, ...values.idf];
 const names = sets.map(({ name }) => name);
-console.log(row(['idf', 'lexical', 'keep', ...names, 'mean', 'FLOPS', 'Doc_Len']));
-console.log(row(['-', '-', '-', ...names.map(() => '-'), '-', '-', '-']));
+console.log(row(['idf', 'floor', 'lexical', 'keep', ...names, 'mean', 'FLOPS', 'Doc_Len']));
+console.log(row(['-', '-', '-', '-', ...names.map(() => '-'), '-', '-', '-']));
+const numbers = (list: string): number[] => list.split(',').map(Number);
 for (const table of tables)
-  for (const rest of values.lexical)
-    for (const gain of values.gains.split(','))
-      for (const keep of values.keep.split(',')) await measure({ table, gain: Number(gain), rest, keep: Number(keep) });
+  for (const floor of numbers(values.floors))
+    for (const rest of values.lexical)
+      for (const gain of numbers(values.gains))
+        for (const keep of numbers(values.keep)) await measure({ table, floor, gain, rest, keep });
 await model.close();
 
 type Choice = {
   readonly table: string | undefined;
+  readonly floor: number;
   readonly gain: number;
   readonly rest: string;
   readonly keep: number;
 };
 
-async function measure({ table, gain, rest, keep }: Choice): Promise<void> {
-  const idf = table === undefined ? model.idf : await readIdf(table, tokenizer);
+async function measure({ table, floor, gain, rest, keep }: Choice): Promise<void> {
+  const idf = aboveFloor(table === undefined ? model.idf : await readIdf(table, tokenizer), floor);
   const rule = gain === 0 ? 'none' : parseLexical([`gain:${gain}`, rest].filter((part) => part !== '').join(','));
   const results = sets.map((set) => {
     const vectors = set.vectors.map((vector, d) => {
@@ -84,6 +89,7 @@ async function measure({ table, gain, rest, keep }: Choice): Promise<void> {
   console.log(
     row([
       table === undefined ? 'own' : basename(table),
+      String(floor),
       [gain, rest].join(' '),
       String(keep),
       ...results.map(({ ndcg }) => ndcg.toFixed(4)),
