@@ -1,5 +1,5 @@
 /**
- * Writes the test vectors of the embedded model that test/golden/check holds, for other implementations and for ourselves
+ * Writes the test vectors of the bag of words that test/golden/check holds, for other implementations and for ourselves
  * (docs/TEST-VECTORS.md).
  *
  *     npx tsx scripts/golden-check.ts          made on 2026-11-16 with lzero 0.1.0
@@ -15,5 +15,5 @@ import { formatTestVectors, testVectorsOf } from '../src/model/index.ts';
 const FOLDER = resolve(import.meta.dirname, '../test/golden/check');
 
 await mkdir(FOLDER, { recursive: true });
-const vectors = await testVectorsOf(undefined, { texts: vectorTexts(await sampleTexts()) });
+const vectors = await testVectorsOf('bow', { texts: vectorTexts(await sampleTexts()) });
 await writeFileAtomically(join(FOLDER, 'bow.json'), formatTestVectors(vectors));

@@ -10,14 +10,14 @@ const GOLDEN = join(import.meta.dirname, '../../../test/golden/check/bow.json');
 const text = readFileSync(GOLDEN, 'utf8');
 const golden = parseTestVectors(text, GOLDEN);
 
-/** The verdict of the embedded model on changed vectors. */
+/** The verdict of the bag of words on changed vectors. */
 async function verdictOn(vectors: TestVectors) {
-  const { checks, changesScores } = await checkModel(undefined, { vectors });
+  const { checks, changesScores } = await checkModel('bow', { vectors });
   return { changesScores, ...checks.find(({ id }) => id === 'test-vectors') };
 }
 
-describe("the embedded model's test vectors", () => {
-  it('are given by the embedded model', async () => {
+describe("the bag of words' test vectors", () => {
+  it('are given by the bag of words', async () => {
     expect(await verdictOn(golden)).toMatchObject({ verdict: 'ok', changesScores: false });
   });
 
