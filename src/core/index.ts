@@ -41,3 +41,4 @@ export type { SparseVector } from './sparse-vector.ts';
 export { byWeight, dot, sparseVector, sumOf } from './sparse-vector.ts';
 export type { ThreadFailure } from './thread-failure.ts';
 export { errorFrom, failureOf } from './thread-failure.ts';
+export { threadFlags } from './thread-flags.ts';

@@ -3,7 +3,7 @@
  * caller's event loop stays live: progress is drawn and Ctrl-C is heard while a batch is encoded.
  */
 import { Worker } from 'node:worker_threads';
-import { assert, EngineError, errorFrom, messageOf, type ThreadFailure } from '../core/index.ts';
+import { assert, EngineError, errorFrom, messageOf, type ThreadFailure, threadFlags } from '../core/index.ts';
 import type { EngineName } from './engine.ts';
 import type { ModelInterface, SessionModel } from './loaded-model.ts';
 import { createGate, guardExit, shutToWork, unguardExit } from './native-gate.ts';
@@ -54,7 +54,7 @@ type Waiting = { resolve(reply: SessionReply): void; reject(error: Error): void 
  */
 export class Session {
   readonly #gate = createGate();
-  readonly #worker = new Worker(WORKER, { workerData: this.#gate });
+  readonly #worker = new Worker(WORKER, { workerData: this.#gate, execArgv: threadFlags(process.execArgv) });
   /** Requests sent and not yet answered; the worker answers in order. */
   readonly #waiting: Waiting[] = [];
   #ended: Error | undefined;

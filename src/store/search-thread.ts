@@ -1,6 +1,14 @@
 /** One thread of the search pool as its owner sees it, and the messages between them. */
 import { Worker } from 'node:worker_threads';
-import { assert, errorFrom, IndexStateError, LzeroError, messageOf, type ThreadFailure } from '../core/index.ts';
+import {
+  assert,
+  errorFrom,
+  IndexStateError,
+  LzeroError,
+  messageOf,
+  type ThreadFailure,
+  threadFlags,
+} from '../core/index.ts';
 import type { Bitmap, SharedSearch, Standing, StandingOptions, TopK, TopKOptions } from '../search/index.ts';
 import type { OpenFile } from './byte-files.ts';
 import type { IndexQuery, SearcherSettings } from './search-host.ts';
@@ -47,7 +55,7 @@ type Waiting = { resolve(reply: ThreadReply): void; reject(error: Error): void }
 
 /** A thread that searches. Close it, or the process stays alive. */
 export class SearchThread {
-  readonly #worker = new Worker(workerFile('search-worker'));
+  readonly #worker = new Worker(workerFile('search-worker'), { execArgv: threadFlags(process.execArgv) });
   readonly #waiting: Waiting[] = [];
   #ended: Error | undefined;
   /** Bytes that the thread holds on its own, as of its last answer. */

@@ -1,6 +1,14 @@
 /** One piece of work on a thread of its own, from its request to its end: progress, failure, and a stop at any moment. */
 import { parentPort, Worker, workerData } from 'node:worker_threads';
-import { assert, errorFrom, failureOf, InterruptedError, LzeroError, type ThreadFailure } from '../core/index.ts';
+import {
+  assert,
+  errorFrom,
+  failureOf,
+  InterruptedError,
+  LzeroError,
+  type ThreadFailure,
+  threadFlags,
+} from '../core/index.ts';
 import { THREAD_FAILED, workerFile } from './threads.ts';
 
 /** What a thread answers: how far it is, and at last what it did. */
@@ -23,7 +31,7 @@ export type ThreadJobOptions = {
 export async function runThreadJob<Done>({ file, request }: ThreadJob, options: ThreadJobOptions): Promise<Done> {
   const { signal } = options;
   if (signal?.aborted) throw new InterruptedError();
-  const worker = new Worker(workerFile(file), { workerData: request });
+  const worker = new Worker(workerFile(file), { workerData: request, execArgv: threadFlags(process.execArgv) });
   const stop = (): void => void worker.terminate();
   signal?.addEventListener('abort', stop, { once: true });
   try {

@@ -3,7 +3,7 @@
  * the run tells comes over as events, an error as the error it was.
  */
 import { Worker } from 'node:worker_threads';
-import { assert, errorFrom, LzeroError, messageOf, type ThreadFailure } from '../../core/index.ts';
+import { assert, errorFrom, LzeroError, messageOf, type ThreadFailure, threadFlags } from '../../core/index.ts';
 import type { NativeGate } from '../../graph/index.ts';
 import { createGate, guardExit, unguardExit } from '../../graph/index.ts';
 import { checkedBy, type TrainConfigInput, trainConfigSchema } from '../config.ts';
@@ -42,7 +42,7 @@ export async function train(given: TrainConfigInput, options: TrainOptions): Pro
   const config = checkedBy(trainConfigSchema, given);
   const gate = createGate();
   const workerData: TrainingThreadData = { request: { config, ...run }, gate };
-  const worker = new Worker(WORKER, { workerData });
+  const worker = new Worker(WORKER, { workerData, execArgv: threadFlags(process.execArgv) });
   const stop = (): void => worker.postMessage('stop');
   guardExit(gate);
   process.prependListener('exit', stop); // before the guard waits: an evaluation ends early only where it is told to
