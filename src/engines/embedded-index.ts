@@ -112,14 +112,16 @@ export type IndexSearchOptions = SearchOptions & {
   readonly snippets?: boolean | undefined;
 };
 
-/** Makes an index in a folder that is not there yet, or empty. Without a model, with the embedded one. */
+/** Makes an index in a folder that is not there yet, or empty. Without a model, with the embedded one, which it closes itself. */
 export async function createIndex(folder: string, options: CreateIndexOptions = {}): Promise<Index> {
-  const model = options.kind === 'bm25' ? undefined : (options.model ?? (await loadModel()));
+  const ownModel = options.kind === 'bm25' || options.model ? undefined : await loadModel();
+  const model = options.kind === 'bm25' ? undefined : (options.model ?? ownModel);
   const settings = await settingsOf(options, model);
   const querySide = model && encodeQuerySide(model);
   const writer = await createStore(folder, { ...settings, querySide }, options.writer);
   try {
-    return await Index.open(folder, { ...options, model: options.vectorsOf ? undefined : model }, writer);
+    const opened = { ...options, model: options.vectorsOf ? undefined : model };
+    return await Index.open(folder, opened, { writer, ownModel });
   } catch (error) {
     await writer.close();
     throw error;
@@ -144,6 +146,9 @@ function bm25Settings({ bm25 = {} }: CreateIndexOptions): StoreSettings['bm25'] 
   return { k1, b, ...(stopWords ? {} : { stopWords }) }; // left out where true: so it is in manifests from before
 }
 
+/** What `createIndex` has opened already. */
+type MadeParts = { readonly writer?: StoreWriter | undefined; readonly ownModel?: Model | undefined };
+
 /** An index in a folder. Close it: it holds files, memory, and after a change the writer's lock. */
 export class Index implements Engine {
   /** Where it is. */
@@ -151,16 +156,18 @@ export class Index implements Engine {
   readonly #reader: StoreReader;
   readonly #language: QueryLanguage;
   readonly #options: IndexOptions;
+  /** A model that nobody else knows of, to be closed with the index. */
+  readonly #ownModel: Model | undefined;
   #writer: Promise<StoreWriter> | undefined;
   #isClosed = false;
   #snippetOf: HitSnippetMaker | undefined;
 
   /** For `createIndex` and `openIndex`. */
-  static async open(folder: string, options: IndexOptions, writer?: StoreWriter): Promise<Index> {
+  static async open(folder: string, options: IndexOptions, made: MadeParts = {}): Promise<Index> {
     const reader = await openReader(folder, { mode: options.mode, workers: options.workers });
     try {
       await refuseOtherModel(folder, reader.settings, options);
-      return new Index(folder, { reader, writer, options });
+      return new Index(folder, { ...made, reader, options });
     } catch (error) {
       await reader.close();
       throw error;
@@ -169,9 +176,10 @@ export class Index implements Engine {
 
   private constructor(
     folder: string,
-    parts: { readonly reader: StoreReader; readonly writer: StoreWriter | undefined; readonly options: IndexOptions },
+    parts: MadeParts & { readonly reader: StoreReader; readonly options: IndexOptions },
   ) {
     this.folder = folder;
+    this.#ownModel = parts.ownModel;
     this.#reader = parts.reader;
     this.#options = parts.options;
     this.#language = queryLanguageOf(parts.reader);
@@ -339,6 +347,7 @@ export class Index implements Engine {
     } finally {
       // A writer that did not open has said so where it was asked for.
       await (await this.#writer?.catch(() => undefined))?.close();
+      await this.#ownModel?.close();
     }
   }
 
@@ -501,7 +510,7 @@ async function refuseOtherModel(folder: string, settings: StoreSettings, options
     throw new IndexStateError(
       `${folder} was made with ${other.name}, but read in another way, or it has changed since`,
       {
-        hint: 'give the options that it was made with (--precision, --encode-length, --activation, --prune, --idf); lzero model import fixes them in a folder',
+        hint: 'give the options that it was made with (--precision, --encode-length, --activation, --prune, --idf), which lzero model import fixes in a folder; made with an embedded model of an older version, it is to be built again',
       },
     );
   const made = settings.model ? `with the model ${settings.model.name}` : 'for BM25, without a model';
