@@ -17,6 +17,12 @@ import { formatIdf } from '../../src/text/index.ts';
 import { lzero } from '../lib/lzero.ts';
 import { aboveFloor } from './query-floor.ts';
 
+/** Written by hand. */
+const CARD = 'README.md';
+/** Says the same as vocab.txt and the settings beside it, in three times the bytes. */
+const TOKENIZER = 'tokenizer.json';
+const TOKENIZER_CONFIG = 'tokenizer_config.json';
+
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
@@ -38,10 +44,10 @@ try {
   writeFileSync(join(work, 'idf.json'), formatIdf(aboveFloor(idf, Number(floor)), tokenizer.vocabulary));
   lzero('model', 'import', model, '-o', tuned, '--force', '--idf', join(work, 'idf.json'), ...settings);
   console.log(lzero('model', 'quantize', tuned, '-o', join(work, name)));
-  const isOurs = (file: string): boolean => file === 'README.md'; // the card is written by hand
-  for (const file of readdirSync(target).filter((file) => !isOurs(file))) rmSync(join(target, file));
-  for (const file of readdirSync(join(work, name)).filter((file) => !isOurs(file)))
+  for (const file of readdirSync(target).filter((file) => file !== CARD)) rmSync(join(target, file));
+  for (const file of readdirSync(join(work, name)).filter((file) => file !== CARD && file !== TOKENIZER))
     cpSync(join(work, name, file), join(target, file));
+  cpSync(join(target, '../bow', TOKENIZER_CONFIG), join(target, TOKENIZER_CONFIG));
 } finally {
   rmSync(work, { recursive: true });
 }

@@ -60,7 +60,7 @@ cache           /cache
 embedded model  present
 
 What works:
-  ready    query and encode with the embedded model
+  ready    search, and weigh queries with the embedded model
   missing  encode with a neural model: needs the engine; fix: ${ENGINE_INSTALL_COMMAND}
   ready    keep downloaded models
 `);

@@ -64,7 +64,7 @@ export function examineUses({ engine, cache, embeddedModel }: Machine): Use[] {
   const model = { lacks: 'the embedded model', fix: 'npm install lzero --force' };
   const broken = engine.installed.length > 0 ? ` (${engine.installed.join(', ')} installed, but does not load)` : '';
   return [
-    need('query and encode with the embedded model', embeddedModel, model),
+    need('search, and weigh queries with the embedded model', embeddedModel, model),
     need('encode with a neural model', engine.used !== undefined, {
       lacks: `the engine${broken}`,
       fix: ENGINE_INSTALL_COMMAND,

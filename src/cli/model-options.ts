@@ -51,10 +51,11 @@ export function addQueryModelOptions(command: Command): Command {
   return addIdfOption(addModelOption(command), BARE);
 }
 
-function addModelOption(command: Command): Command {
+/** Adds `--model`. */
+export function addModelOption(command: Command): Command {
   return command.option(
     '--model <folder>',
-    `model folder, Hugging Face checkpoint, OWNER/NAME of a pulled model, or bow (default: $${MODEL_VARIABLE}, else the embedded model)`,
+    `model folder, Hugging Face checkpoint, OWNER/NAME of a pulled model, or bow, words alone (default: $${MODEL_VARIABLE}, else the embedded model)`,
   );
 }
 

@@ -260,7 +260,11 @@ describe('lzero model import of the model without a network', () => {
 describe('lzero model info', () => {
   it('shows the embedded model where none is named', async () => {
     const { stdout } = await model('info', '--json');
-    expect(JSON.parse(stdout)).toMatchObject({ settings: { name: 'bow', kind: 'bow' }, vocabularySize: 30522 });
+    expect(JSON.parse(stdout)).toMatchObject({
+      settings: { name: 'lzero-en', kind: 'bert', precision: 'int8' },
+      vocabularySize: 30522,
+      card: expect.stringContaining('Training data'),
+    });
   });
 
   it('shows sizes and head, and an identity that changes with the settings', async () => {

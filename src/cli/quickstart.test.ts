@@ -1,41 +1,73 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommands } from '../../test/cli/fake-host.ts';
 import type { Product } from '../engines/index.ts';
 import { quickstartCommand } from './quickstart.ts';
 
-const quickstart = (...argv: string[]) => runCommands([quickstartCommand], ['quickstart', ...argv]);
+/** It encodes the docs, which takes most of a minute on two busy cores. */
+const TIMEOUT = 240_000;
+
+let scratch: string;
+const quickstart = (...argv: string[]) =>
+  runCommands([quickstartCommand], ['quickstart', '-o', join(scratch, 'tour'), ...argv]);
 
 describe('lzero quickstart', () => {
-  it('finds the passage that its question is about, with products that sum to the score', async () => {
-    const { terms, hits, measured } = JSON.parse((await quickstart('--json')).stdout);
-    expect(terms.map(({ token }: Product) => token)).toContain('sofa');
-    expect(hits[0].id).toBe('cat-1');
-    const sum = hits[0].explain.reduce((total: number, { product }: Product) => total + product, 0);
-    expect(sum).toBeCloseTo(hits[0].score, 9);
-    expect(measured).toMatchObject({
-      name: 'everyday',
-      numQueries: 156,
-      rows: [{ system: 'bm25' }, { system: 'default' }],
-    });
+  beforeAll(() => {
+    scratch = mkdtempSync(join(tmpdir(), 'lzero-quickstart-'));
   });
+  afterAll(() => rmSync(scratch, { recursive: true }));
 
-  it('shows terms, hits with a passage and products, what was measured, and what to try next', async () => {
-    const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith('lzero-quickstart-'));
-    const before = left();
-    const { exitCode, stdout } = await quickstart();
-    expect(exitCode).toBe(0);
-    expect(stdout).toContain('1. The 241 passages');
-    expect(stdout).toMatch(/no model runs:\n {5}cat \d/);
-    expect(stdout).toMatch(/1\. \d+\.\d{3} {2}Cats scratching furniture\n {5}cat-1\n.*sofa.*\n +\d\.\d{3} = /);
-    expect(stdout).toMatch(/system +ndcg@10[\s\S]*bm25 +0\.\d{4}[\s\S]*default +0\.\d{4}/);
-    expect(stdout).toContain('bag of words');
-    expect(stdout).toContain('Try next');
-    expect(left()).toEqual(before);
-  });
+  it(
+    'shows three searches whose answers share no word with them, the docs, what was measured, and what it left',
+    async () => {
+      const { exitCode, stdout } = await quickstart('--model', 'default');
+      expect(exitCode).toBe(0);
+      expect(stdout).toContain('1. The 241 passages');
+      expect(stdout).toContain('no model runs');
+      for (const title of ['Cats scratching furniture', 'Onions without tears', 'Soothing a crying infant'])
+        expect(stdout).toMatch(new RegExp(`1\\. \\d+\\.\\d{3} {2}.*${title}[\\s\\S]*?found by meaning: `));
+      expect(stdout).toMatch(/\d\.\d{3} = \d\.\d{3} × \d\.\d{3} {2}couch/);
+      expect(stdout).toMatch(/system +ndcg@10[\s\S]*bm25 +0\.\d{4}[\s\S]*default +0\.\d{4}/);
+      expect(stdout).toContain('Try next');
+      expect(readdirSync(join(scratch, 'tour')).sort()).toEqual([
+        'docs.index',
+        'everyday-bm25.index',
+        'everyday.index',
+      ]);
+    },
+    TIMEOUT,
+  );
 
-  it('says so where no passage shares a term', async () => {
-    expect((await quickstart('parliament')).stdout).toContain('no hits for parliament');
+  it(
+    'answers a question of the user in JSON, with products that sum to the score, and replaces its indexes',
+    async () => {
+      const { stdout } = await quickstart('cat scratching the sofa', '--model', 'bow', '--json');
+      const { searches, docs, measured, files } = JSON.parse(stdout);
+      expect(searches).toHaveLength(1);
+      const [{ terms, hits, bm25Rank }] = searches;
+      expect(terms.map(({ token }: Product) => token)).toContain('sofa');
+      expect([hits[0].id, bm25Rank]).toEqual(['cat-1', 1]);
+      const sum = hits[0].explain.reduce((total: number, { product }: Product) => total + product, 0);
+      expect(sum).toBeCloseTo(hits[0].score, 9);
+      expect(docs.hits).toHaveLength(1);
+      expect(measured).toMatchObject({ name: 'everyday', numQueries: 156 });
+      expect(measured.rows).toMatchObject([{ system: 'bm25' }, { system: 'bow' }]);
+      for (const { folder } of files) expect(existsSync(join(folder, 'manifest.json'))).toBe(true);
+    },
+    TIMEOUT,
+  );
+
+  it('keeps its hands off what is no index', async () => {
+    mkdirSync(join(scratch, 'other/everyday.index'), { recursive: true });
+    writeFileSync(join(scratch, 'file'), '');
+    for (const [name, words] of [
+      ['other', 'is no index'],
+      ['file', 'cannot write'],
+    ]) {
+      const { exitCode, stderr } = await runCommands([quickstartCommand], ['quickstart', '-o', join(scratch, name)]);
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining(words)]);
+    }
   });
 });

@@ -7,8 +7,8 @@ export type ShowOptions = {
   readonly colour: boolean;
   /** Show the products of each hit. */
   readonly explain: boolean;
-  /** What the search took, in an index that was opened for it: reading its lists is part of it. */
-  readonly tookMs: number;
+  /** What the search took; undefined where that is not told. In an index that was opened for it, reading its lists is part of it. */
+  readonly tookMs: number | undefined;
 };
 
 /** Products that are shown of a hit. */
@@ -21,8 +21,12 @@ export function showAnswer({ hits, terms }: SearchAnswer, options: ShowOptions):
     return asked === '' ? 'no hits: the query has no terms that the index knows\n' : `no hits for ${asked}\n`;
   }
   const show = hitPrinter(options);
-  const took = `${hits.length} ${hits.length === 1 ? 'hit' : 'hits'} in ${options.tookMs.toFixed(1)} ms, with what was read from disk\n`;
-  return `${hits.map(show).join('\n')}\n${took}`;
+  return `${hits.map(show).join('\n')}${tookLine(hits.length, options.tookMs)}`;
+}
+
+function tookLine(numHits: number, tookMs: number | undefined): string {
+  if (tookMs === undefined) return '';
+  return `\n${numHits} ${numHits === 1 ? 'hit' : 'hits'} in ${tookMs.toFixed(1)} ms, with what was read from disk\n`;
 }
 
 function hitPrinter({ colour, explain }: ShowOptions): (hit: Hit) => string {

@@ -86,7 +86,7 @@ export async function loadEngine(loaders: Loaders = LOADERS): Promise<LoadedEngi
   throw new MissingDependencyError(
     `encoding with a neural model needs ONNX Runtime, which is not here (${reasons.join('; ')})`,
     {
-      hint: `run: ${ENGINE_INSTALL_COMMAND}   (where it has no native binary: ${WEB_INSTALL_COMMAND})`,
+      hint: `run: ${ENGINE_INSTALL_COMMAND}   (where it has no native binary: ${WEB_INSTALL_COMMAND}); the model bow needs none`,
     },
   );
 }

@@ -74,18 +74,21 @@ function itWorksWithoutTheEngine(installed: () => Project): void {
     });
   });
 
-  it('queries and the embedded model need no engine', async () => {
+  it('queries and the bag of words need no engine', async () => {
     const { lzero, folder } = installed();
     const { exitCode, stdout } = await lzero('query', 'weather in ny', '--json');
     expect([exitCode, JSON.parse(stdout).terms.length]).toEqual([0, 3]);
-    const encoded = await lzero('encode', await oneDocument(folder), '--quiet');
+    const encoded = await lzero('encode', await oneDocument(folder), '--model', 'bow', '--quiet');
     expect(encoded).toMatchObject({ exitCode: 0, stderr: '' });
     expect(JSON.parse(encoded.stdout)._id).toBe('a');
   });
 
-  it('encoding with a neural model fails with MISSING_DEPENDENCY and the command that mends it', async () => {
+  it.each([
+    ['the embedded model', []],
+    ['a model folder', GOLDEN_MODEL],
+  ])('encoding with %s fails with MISSING_DEPENDENCY and the command that mends it', async (_, model) => {
     const { lzero, folder } = installed();
-    const { exitCode, stderr } = await lzero('encode', await oneDocument(folder), ...GOLDEN_MODEL);
+    const { exitCode, stderr } = await lzero('encode', await oneDocument(folder), ...model);
     expect(exitCode).toBe(1);
     expect(stderr).toContain('error[MISSING_DEPENDENCY]');
     expect(stderr).toContain(ENGINE_INSTALL_COMMAND);
