@@ -3,10 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openCollection } from '../src/data/index.ts';
-import { type CreateIndexOptions, createIndex } from '../src/engines/index.ts';
-import { evaluateRun, indexSystem, runSystem } from '../src/eval/index.ts';
+import type { CreateIndexOptions } from '../src/engines/index.ts';
 import { loadModel } from '../src/model/index.ts';
+import { indexNdcg } from './lib/index-ndcg.ts';
 
 const data = process.env.LZERO_SHARED_DATA;
 const weights = process.env.LZERO_WEIGHTS;
@@ -23,18 +22,8 @@ describe('SciFact through the index', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  async function measure(name: string, options: CreateIndexOptions): Promise<number> {
-    const collection = await openCollection(join(data ?? '', 'collections/beir/scifact'));
-    const index = await createIndex(join(folder, name), { ...options, writer: { log: false } });
-    try {
-      await index.add(collection.documents());
-      await index.commit();
-      const { run } = await runSystem(indexSystem(index, { name, id: name }), collection, { k: 10 });
-      return evaluateRun(run, collection.qrels, { metrics: ['ndcg@10'], averageOver: 'judged' }).mean['ndcg@10'];
-    } finally {
-      await index.close();
-    }
-  }
+  const measure = (name: string, options: CreateIndexOptions): Promise<number> =>
+    indexNdcg(join(data ?? '', 'collections/beir/scifact'), join(folder, name), options);
 
   it.skipIf(!data)(`BM25 has NDCG@10 0.679 ± 0.004 (anserini, flat)${needsData}`, { timeout: 120_000 }, async () => {
     const ndcg = await measure('bm25', { kind: 'bm25' });

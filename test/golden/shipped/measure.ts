@@ -2,10 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EMBEDDED_COLLECTION, openCollection } from '../../../src/data/index.ts';
-import { createIndex } from '../../../src/engines/index.ts';
-import { evaluateRun, indexSystem, runSystem } from '../../../src/eval/index.ts';
+import { EMBEDDED_COLLECTION } from '../../../src/data/index.ts';
 import { loadModel, type Model } from '../../../src/model/index.ts';
+import { indexNdcg } from '../../lib/index-ndcg.ts';
 
 /** Weights by token of each text. */
 export async function vectorsOf(model: Model, texts: readonly string[]): Promise<Map<string, number>[]> {
@@ -19,18 +18,9 @@ export async function vectorsOf(model: Model, texts: readonly string[]): Promise
 /** NDCG@10 of the embedded collection, with the precision that the model has by default. */
 export async function embeddedNdcg(name: string): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'lzero-shipped-'));
-  const collection = await openCollection(EMBEDDED_COLLECTION);
   const model = await loadModel(name);
   try {
-    const index = await createIndex(join(folder, 'index'), { model, writer: { log: false } });
-    try {
-      await index.add(collection.documents());
-      await index.commit();
-      const { run } = await runSystem(indexSystem(index, { name, id: name }), collection, { k: 10 });
-      return evaluateRun(run, collection.qrels, { metrics: ['ndcg@10'], averageOver: 'judged' }).mean['ndcg@10'];
-    } finally {
-      await index.close();
-    }
+    return await indexNdcg(EMBEDDED_COLLECTION, join(folder, 'index'), { model });
   } finally {
     await model.close();
     await rm(folder, { recursive: true });
