@@ -69,7 +69,7 @@ describe('documents', () => {
     } finally {
       await rm(cwd, { recursive: true });
     }
-  }, 30_000);
+  }, 120_000);
 
   it('the commands that README and docs/MODELS.md show exist, with the options shown', async () => {
     const text = readme + readFileSync(join(ROOT, 'docs/MODELS.md'), 'utf8');
