@@ -146,7 +146,7 @@ async function show(context: CliContext, tour: Tour): Promise<void> {
 
 async function find({ clock }: CliContext, query: string, { queries, learned, bm25 }: Tour): Promise<Found> {
   const began = clock();
-  await learned.search(query);
+  await learned.search(query); // by itself: passages and products are for people to read, and take longer
   const tookMs = clock() - began;
   const k = queries.length > 1 ? 1 : NUM_HITS;
   const answer = await learned.search(query, { k, explain: true, snippets: true });
@@ -212,8 +212,8 @@ function searchPart(found: readonly Found[], { colour }: Shown): string {
   return `${intro}${searches.join('')}\n`;
 }
 
-function docsPart({ hits, terms }: SearchAnswer, { colour }: Shown): string {
-  const found = showAnswer({ hits, terms }, { colour, explain: false, tookMs: undefined });
+function docsPart(answer: SearchAnswer, { colour }: Shown): string {
+  const found = showAnswer(answer, { colour, explain: false, tookMs: undefined });
   return `3. The docs of lzero, asked "${DOCS_QUERY}":\n\n${found}\n`;
 }
 
