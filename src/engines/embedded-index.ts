@@ -115,6 +115,15 @@ export type IndexSearchOptions = SearchOptions & {
 /** Makes an index in a folder that is not there yet, or empty. Without a model, with the embedded one, which it closes itself. */
 export async function createIndex(folder: string, options: CreateIndexOptions = {}): Promise<Index> {
   const ownModel = options.kind === 'bm25' || options.model ? undefined : await loadModel();
+  try {
+    return await createWith(folder, options, ownModel);
+  } catch (error) {
+    await ownModel?.close();
+    throw error;
+  }
+}
+
+async function createWith(folder: string, options: CreateIndexOptions, ownModel: Model | undefined): Promise<Index> {
   const model = options.kind === 'bm25' ? undefined : (options.model ?? ownModel);
   const settings = await settingsOf(options, model);
   const querySide = model && encodeQuerySide(model);
