@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { lzero } from './lzero.ts';
+import { trainOnce } from './train-once.ts';
 
 const configOf = (name: string): string => resolve(import.meta.dirname, '../../configs', name);
 
@@ -45,24 +46,21 @@ export function smallStart(setting: LearnSetting, weights: string): LearnSetting
   return { ...setting, start, config: configOf('objectives.yaml') };
 }
 
-/** Trains over the start and the triples with more settings, or goes on; what is finished stays. */
-export function trainOn({ folder, start, config }: LearnSetting, run: string, set: readonly string[]): void {
+/** Trains over the start and the triples with more settings, or goes on; what is finished stays. Gives its minutes. */
+export function trainOn({ folder, start, config }: LearnSetting, run: string, set: readonly string[]): number {
   const settings = [
     `model.base=${start}`,
     `data.train.0.path=${join(folder, 'scifact.jsonl')}`,
     `data.train.1.path=${join(folder, 'nfcorpus.jsonl')}`,
     ...set,
-  ].flatMap((setting) => ['--set', setting]);
-  const resume = existsSync(join(run, 'run.json')) ? ['--resume'] : [];
-  if (!existsSync(join(run, 'model'))) lzero('train', config, '-o', run, ...settings, ...resume);
+  ];
+  return trainOnce(config, run, settings);
 }
 
 /** Trains with configs/learn-scifact.yaml, evaluated on NFCorpus. Gives the folder of the run. */
 export function learn(name: string, setting: LearnSetting, set: readonly string[]): string {
   const run = join(setting.folder, name);
-  if (existsSync(join(run, 'model'))) return run;
-  const began = performance.now();
-  trainOn(setting, run, [`evaluate.collection=${setting.collection('nfcorpus')}`, ...set]);
-  console.log(`${name}: trained in ${((performance.now() - began) / 60_000).toFixed(1)} minutes, evaluations included`);
+  const minutes = trainOn(setting, run, [`evaluate.collection=${setting.collection('nfcorpus')}`, ...set]);
+  if (minutes > 0) console.log(`${name}: trained in ${minutes.toFixed(1)} minutes, evaluations included`);
   return run;
 }

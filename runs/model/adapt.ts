@@ -10,6 +10,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { lzero } from '../lib/lzero.ts';
+import { trainOnce } from '../lib/train-once.ts';
 import { EVALUATION_SETS, folderOf } from './evaluation.ts';
 
 const CONFIG = resolve(import.meta.dirname, '../../configs/adapt.yaml');
@@ -77,12 +78,8 @@ function trained(name: string, train: readonly object[]): string {
     `data={ train: ${JSON.stringify(train)}, docsPerQuery: 2 }`,
     `teachers.models=${JSON.stringify([teacher])}`,
     `teachers.memory=${join(place, 'teachers')}`,
-  ].flatMap((setting) => ['--set', setting]);
-  const resume = existsSync(join(run, 'run.json')) ? ['--resume'] : [];
-  const began = performance.now();
-  if (!existsSync(join(run, 'model'))) {
-    lzero('train', CONFIG, '-o', run, ...settings, ...resume);
-    console.log(`${name}: ${((performance.now() - began) / 60_000).toFixed(1)} minutes of training`);
-  }
+  ];
+  const minutes = trainOnce(CONFIG, run, settings);
+  if (minutes > 0) console.log(`${name}: ${minutes.toFixed(1)} minutes of training`);
   return join(run, 'model');
 }

@@ -12,6 +12,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { curveTable } from '../lib/curves.ts';
 import { lzero } from '../lib/lzero.ts';
+import { trainOnce } from '../lib/train-once.ts';
 
 const CONFIG = resolve(import.meta.dirname, '../../configs/model.yaml');
 
@@ -37,9 +38,8 @@ const settings = [
   `teachers.memory=${join(work, 'teachers')}`,
   `evaluate.collection=${join(data, 'collections/beir-mini/musique-498')}`,
   ...values.set,
-].flatMap((setting) => ['--set', setting]);
-const resume = existsSync(join(run, 'run.json')) ? ['--resume'] : [];
-if (!existsSync(join(run, 'model'))) lzero('train', CONFIG, '-o', run, ...settings, ...resume);
+];
+trainOnce(CONFIG, run, settings);
 console.log(curveTable(run, ['kl', 'info-nce', 'flops', 'docLen', 'docsPerSecond']));
 
 /** The base, or a copy of it beside the run with another lexical part. */
