@@ -1,0 +1,120 @@
+/**
+ * What each part of the method does for the shipped model: short trainings from the same checkpoint, on the same data, each
+ * without one part, compared at the same Doc_Len on the development sets.
+ *
+ *     npm run build && npx tsx runs/model/ablate.ts DATA WORK --base MODEL --teacher NAME [--sparse NAME] [--steps 800]
+ *
+ * WORK has groups.jsonl and what the teacher has read (runs/model/groups.ts). Rows: the recipe; without the ℓ0 mask; with one
+ * logarithm in place of the ℓ0 activation; and, where a sparse teacher is named, an ensemble with it. All terms are computed, so
+ * that the mask sees true lengths. Documents of each are cut by weight, one threshold for all of a run, to the shortest mean
+ * length of all; the lexical part is added after that. Everything stays in WORK/ablate; the same call goes on where one was
+ * stopped.
+ */
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type SparseVector, sumOf } from '../../src/core/index.ts';
+import { lexicalOf, lexicalPart, prune, readModelFolder } from '../../src/model/index.ts';
+import { trainOnce } from '../lib/train-once.ts';
+import { DEVELOPMENT_SETS, type EncodedSet, encodeSets, measureVectors } from './network-vectors.ts';
+
+const CONFIG = resolve(import.meta.dirname, '../../configs/model.yaml');
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    base: { type: 'string' },
+    teacher: { type: 'string' },
+    sparse: { type: 'string' },
+    steps: { type: 'string', default: '800' },
+    sets: { type: 'string', default: DEVELOPMENT_SETS.join(',') },
+  },
+});
+const [data, work] = positionals;
+const { base, teacher, sparse } = values;
+if (!data || !work || !base || !teacher)
+  throw new Error('usage: npx tsx runs/model/ablate.ts DATA WORK --base MODEL --teacher NAME');
+
+const SETTINGS: Readonly<Record<string, readonly string[]>> = {
+  recipe: [],
+  'without mask': ['sparsity.threshold=null'],
+  'without activation': ['model.activation=relu'],
+  // Scores of sparse teachers are of another size: both are brought to 0 … 1 for each query.
+  ...(sparse && {
+    'with a sparse teacher': [
+      `teachers.models=${JSON.stringify([teacher, sparse])}`,
+      'teachers.normalise=min-max',
+      'teachers.scale=15',
+      'rank.0.teacherTemperature=1',
+    ],
+  }),
+};
+const common = [
+  `model.base=${base}`,
+  `data.train=${join(work, 'groups.jsonl')}`,
+  `teachers.models=${JSON.stringify([teacher])}`,
+  `teachers.memory=${join(work, 'teachers')}`,
+  `evaluate.collection=${join(data, 'collections/beir-mini/musique-498')}`,
+  `evaluate.every=${values.steps}`,
+  `optim.steps=${values.steps}`,
+  'optim.learningRate=5.0e-5',
+  'engine.sampledTerms=null',
+];
+
+const runs: { readonly name: string; readonly folder: string }[] = [];
+for (const [name, own] of Object.entries(SETTINGS)) {
+  const folder = join(work, 'ablate', name.replaceAll(' ', '-'));
+  const minutes = trainOnce(CONFIG, folder, [...common, ...own]);
+  if (minutes > 0) console.log(`${name}: ${minutes.toFixed(0)} minutes`);
+  runs.push({ name, folder: join(folder, 'model') });
+}
+await compare();
+
+/** A row for each run: NDCG@10 of each set, their mean, FLOPS and Doc_Len of the network alone before and after the cut. */
+async function compare(): Promise<void> {
+  const loaded = [];
+  for (const { name, folder } of runs) {
+    const lexical = lexicalOf((await readModelFolder(folder)).settings);
+    loaded.push({ name, lexical, ...(await encodeSets(folder, { data, work, sets: values.sets.split(',') })) });
+  }
+  const target = Math.min(...loaded.map(({ sets }) => meanLength(sets.flatMap(({ vectors }) => vectors))));
+  const names = loaded[0].sets.map((set) => set.name);
+  console.log(row(['', ...names, 'mean', 'FLOPS', 'Doc_Len', 'before']));
+  console.log(row(['-', ...names.map(() => '-'), '-', '-', '-', '-']));
+  for (const { name, lexical, model, sets } of loaded) {
+    const all = sets.flatMap(({ vectors }) => vectors);
+    const threshold = thresholdFor(all, target);
+    const cut = (vector: SparseVector): SparseVector => prune(vector, { rule: 'threshold', threshold });
+    const { tokenizer, idf } = model;
+    const terms = { idf: idf.values, droppedTerms: tokenizer.vocabulary.specialIds };
+    const whole = ({ vectors, tokens }: EncodedSet): SparseVector[] =>
+      vectors.map((vector, d) => (lexical ? sumOf(cut(vector), lexicalPart(tokens[d], lexical, terms)) : cut(vector)));
+    const results = sets.map((set) => measureVectors(set, whole(set), { tokenizer, idf }));
+    const mean = (key: 'ndcg' | 'flops'): number => results.reduce((sum, own) => sum + own[key], 0) / results.length;
+    console.log(
+      row([
+        name,
+        ...results.map(({ ndcg }) => ndcg.toFixed(4)),
+        mean('ndcg').toFixed(4),
+        mean('flops').toFixed(2),
+        meanLength(all.map(cut)).toFixed(0),
+        meanLength(all).toFixed(0),
+      ]),
+    );
+    await model.close();
+  }
+}
+
+function meanLength(vectors: readonly SparseVector[]): number {
+  return vectors.reduce((sum, { terms }) => sum + terms.length, 0) / vectors.length;
+}
+
+/** The weight above which so many terms a document stay, on average. */
+function thresholdFor(vectors: readonly SparseVector[], length: number): number {
+  const weights = Float32Array.from(vectors.flatMap((vector) => [...vector.weights])).sort();
+  const at = weights.length - Math.round(length * vectors.length);
+  return at <= 0 ? 0 : weights[at - 1];
+}
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`;
+}
