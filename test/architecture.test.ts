@@ -38,6 +38,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'eval',
     'teach',
   ],
+  sweep: ['core', 'files', 'config', 'train'],
   view: ['core', 'files'],
   cli: [
     'core',
@@ -56,6 +57,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'eval',
     'teach',
     'train',
+    'sweep',
     'view',
   ],
 };

@@ -22,9 +22,6 @@ import { addModelOptions, type ModelOptions, modelFrom } from './model-options.t
 import { packageVersion, withExamples } from './program.ts';
 import { reportSkipped } from './skipped.ts';
 
-/** One of n parts of an input, from 1. */
-type Shard = { readonly part: number; readonly of: number };
-
 type EncodeCommandOptions = ModelOptions & {
   readonly output: string;
   readonly shard?: Shard;
@@ -59,14 +56,6 @@ export function encodeCommand(context: CliContext): Command {
       '8-bit integers: other vectors, nearly the same',
     'lzero encode docs.tsv --shard 1/2 -o part1.jsonl': 'the first of two shards',
   });
-}
-
-/** Reads "i/n". */
-function parseShard(text: string): Shard {
-  const match = /^(\d+)\/(\d+)$/.exec(text);
-  const [part, of] = [Number(match?.[1]), Number(match?.[2])];
-  if (part >= 1 && part <= of) return { part, of };
-  throw new InvalidArgumentError('expected i/n with 1 ≤ i ≤ n, such as 1/4.');
 }
 
 async function encode(context: CliContext, input: string, options: EncodeCommandOptions): Promise<void> {

@@ -17,6 +17,7 @@ import { queryCommand } from './query.ts';
 import { quickstartCommand } from './quickstart.ts';
 import { searchCommand } from './search.ts';
 import { statsCommand } from './stats.ts';
+import { sweepCommand } from './sweep.ts';
 import { teachCommand } from './teach.ts';
 import { trainCommand } from './train.ts';
 import { verifyCommand } from './verify.ts';
@@ -28,7 +29,7 @@ const COMMANDS: readonly CommandGroup[] = [
   { title: 'Text to vectors:', commands: [encodeCommand, queryCommand] },
   { title: 'Measuring:', commands: [evalCommand, metricsCommand] },
   { title: 'Models:', commands: [modelCommand] },
-  { title: 'Training:', commands: [mineCommand, teachCommand, trainCommand, viewCommand] },
+  { title: 'Training:', commands: [mineCommand, teachCommand, trainCommand, sweepCommand, viewCommand] },
   { title: 'Start here:', commands: [quickstartCommand, doctorCommand] },
 ];
 

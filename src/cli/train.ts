@@ -1,11 +1,9 @@
 /** `lzero train`: a configuration to a model, watched, stopped and gone on with at will. */
-import { availableParallelism } from 'node:os';
 import { basename, extname, join } from 'node:path';
 import { Command } from 'commander';
 import { ConfigSource, describeSettings, renderSettings } from '../config/index.ts';
 import { UsageError } from '../core/index.ts';
 import { exists } from '../files/index.ts';
-import { ENGINE_VERSION } from '../graph/index.ts';
 import {
   checkInputs,
   readBase,
@@ -19,7 +17,8 @@ import {
 import { viewRuns } from '../view/index.ts';
 import type { CliContext } from './context.ts';
 import { formatCount } from './format.ts';
-import { packageVersion, withExamples } from './program.ts';
+import { withExamples } from './program.ts';
+import { provenance } from './provenance.ts';
 import { evaluationText, TrainingView } from './training-view.ts';
 
 type TrainCommandOptions = {
@@ -118,16 +117,6 @@ async function checkOnly(context: CliContext, config: TrainConfig): Promise<void
     view.close();
   }
   await context.stdout.write(`${JSON.stringify(config, undefined, 2)}\n`);
-}
-
-function provenance(): Readonly<Record<string, string>> {
-  return {
-    lzero: packageVersion(),
-    node: process.version,
-    engine: `onnxruntime ${ENGINE_VERSION}`,
-    machine: `${process.platform} ${process.arch}, ${availableParallelism()} cores`,
-    date: new Date().toISOString(),
-  };
 }
 
 async function report({ stdout, options, logger }: CliContext, outcome: TrainOutcome): Promise<void> {

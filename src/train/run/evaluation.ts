@@ -15,7 +15,10 @@ import type { TrainConfig } from '../config.ts';
 import { choosePinned, type PinnedDocument, type PinnedTerms, pinnedTerms } from './pinned.ts';
 
 /** Which development collection, and how much of it. */
-export type EvaluateConfig = NonNullable<TrainConfig['evaluate']>;
+export type EvaluateConfig = Pick<
+  NonNullable<TrainConfig['evaluate']>,
+  'collection' | 'split' | 'maxQueries' | 'maxDocuments'
+>;
 
 /** What an evaluation found. */
 export type Evaluation = {
@@ -27,8 +30,13 @@ export type Evaluation = {
   readonly queryLen: number;
 };
 
-/** An evaluation, and what became of the pinned documents. */
-export type EvaluationResult = { readonly values: Evaluation; readonly pinned: readonly PinnedTerms[] };
+/** An evaluation, query by query, and what became of the pinned documents. */
+export type EvaluationResult = {
+  readonly values: Evaluation;
+  /** NDCG@10 of each judged query. */
+  readonly perQuery: ReadonlyMap<string, number>;
+  readonly pinned: readonly PinnedTerms[];
+};
 
 /** By what the best model is chosen. */
 export const BEST_BY = 'ndcg@10';
@@ -93,8 +101,8 @@ export class Evaluator {
         await index.addAll(this.#documents, { signal, onProgress });
         await index.commit();
         await index.refresh();
-        const values = await this.#measure(indexSystem(index, { name: 'dev', id: 'dev' }), signal);
-        return { values, pinned: await pinnedTerms(loaded, this.#pinned, signal) };
+        const measured = await this.#measure(indexSystem(index, { name: 'dev', id: 'dev' }), signal);
+        return { ...measured, pinned: await pinnedTerms(loaded, this.#pinned, signal) };
       } finally {
         await index.close();
       }
@@ -104,13 +112,20 @@ export class Evaluator {
     }
   }
 
-  async #measure(system: ReturnType<typeof indexSystem>, signal: AbortSignal | undefined): Promise<Evaluation> {
+  async #measure(
+    system: ReturnType<typeof indexSystem>,
+    signal: AbortSignal | undefined,
+  ): Promise<Pick<EvaluationResult, 'values' | 'perQuery'>> {
     const { run, costs } = await runSystem(system, this.#collection, { k: depthOf(METRICS), signal });
     if (signal?.aborted) throw new InterruptedError();
-    const { mean } = evaluateRun(run, this.#collection.qrels, { metrics: METRICS, averageOver: 'judged' });
+    const options = { metrics: METRICS, averageOver: 'judged' } as const;
+    const { mean, perQuery } = evaluateRun(run, this.#collection.qrels, options);
     const { flops = 0, docLen = 0, queryLen = 0 } = costs ?? {};
     const [ndcg, mrr, recall] = METRICS.map((name) => mean[name]);
-    return { 'ndcg@10': ndcg, 'mrr@10': mrr, 'recall@100': recall, flops, docLen, queryLen };
+    return {
+      values: { 'ndcg@10': ndcg, 'mrr@10': mrr, 'recall@100': recall, flops, docLen, queryLen },
+      perQuery: new Map(Array.from(perQuery, ([id, own]) => [id, own[BEST_BY]])),
+    };
   }
 }
 

@@ -12,6 +12,8 @@ export type RunRequest = Pick<RunFolderOptions, 'resume' | 'provenance'> & {
   readonly config: TrainConfig;
   /** Folder of the run. */
   readonly folder: string;
+  /** A file for the outputs of frozen layers that several runs share, one after the other; the run's own if not given. */
+  readonly frozenCache?: string | undefined;
 };
 
 /** What surrounds a run. */
@@ -25,11 +27,11 @@ export type RunSurroundings = {
 
 /** Runs to the end, or until the signal fires; then the step is finished and saved. */
 export async function runTraining(
-  { config, folder: path, resume, provenance }: RunRequest,
+  { config, folder: path, frozenCache = join(path, FROZEN_CACHE), resume, provenance }: RunRequest,
   surroundings: RunSurroundings,
 ): Promise<TrainOutcome> {
   await requireFolder(path, { resume }); // before anything that takes long
-  const places = { frozenCache: join(path, FROZEN_CACHE), teacherFolder: join(path, TEACHER_FOLDER) };
+  const places = { frozenCache, teacherFolder: join(path, TEACHER_FOLDER) };
   const prepared = await prepare(config, places, surroundings);
   try {
     const base = await modelIdentity(prepared.base, 'fp32');

@@ -1,0 +1,84 @@
+/**
+ * What came of the points of a sweep, on disk. Each point has a file of its own, so that processes and machines that share a
+ * folder never write the same one; results.jsonl is made of all of them.
+ *
+ *     results/NAME.json     a point that is over: its settings and what came of it
+ *     results.jsonl         the same, a line each, in the order of the sweep
+ */
+import { join } from 'node:path';
+import { z } from 'zod';
+import { describeIssues, parseJson, ResumeError } from '../core/index.ts';
+import { makeFolder, readIfExists, writeFileAtomically } from '../files/index.ts';
+import type { SweepPoint } from './points.ts';
+
+const numbersSchema = z.record(z.string(), z.number());
+
+const measuredSchema = z.object({
+  collection: z.string(),
+  split: z.string(),
+  values: numbersSchema,
+  /** NDCG@10 of each query. */
+  perQuery: numbersSchema,
+});
+
+const resultSchema = z.object({
+  point: z.string(),
+  settings: z.record(z.string(), z.json()),
+  seed: z.int().nullable(),
+  /** `collapsed`: documents have lost their terms, and there is no model. */
+  status: z.enum(['done', 'collapsed']),
+  /** Steps done. */
+  steps: z.int(),
+  stoppedEarly: z.boolean(),
+  /** Of the finished model, by `evaluate` of the configuration. */
+  evaluation: z.object({ step: z.int(), values: numbersSchema }).nullable(),
+  measured: z.array(measuredSchema),
+  /** Of this point, all its sittings together: training, and measuring after it. */
+  seconds: z.object({ training: z.number(), measuring: z.number() }),
+  /** sha256 of the configuration that it was trained by. */
+  config: z.string(),
+});
+
+/** What came of a point. */
+export type PointResult = z.infer<typeof resultSchema>;
+/** A finished model on a collection. */
+export type Measured = z.infer<typeof measuredSchema>;
+
+/** The results of a sweep's folder. */
+export class SweepResults {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** What came of a point, if it is over. One that was trained by another configuration is refused. */
+  async find({ name }: Pick<SweepPoint, 'name'>, config: string): Promise<PointResult | undefined> {
+    const path = this.#path(name);
+    const text = await readIfExists(path);
+    if (text === undefined) return undefined;
+    const parsed = resultSchema.safeParse(parseJson(text, (problem) => new ResumeError(`${path}: ${problem}`)));
+    if (!parsed.success) throw new ResumeError(`${path}: ${describeIssues(parsed.error.issues)}`);
+    if (parsed.data.config === config) return parsed.data;
+    throw new ResumeError(`${path} is of another configuration`, {
+      hint: 'the base configuration or the settings of all points have changed: name another folder with -o, or delete this one',
+    });
+  }
+
+  /** Keeps what came of a point. */
+  async keep(result: PointResult): Promise<void> {
+    makeFolder(join(this.#folder, 'results'));
+    await writeFileAtomically(this.#path(result.point), `${JSON.stringify(result, undefined, 1)}\n`);
+  }
+
+  /** Writes results.jsonl anew. */
+  async writeAll(results: readonly PointResult[]): Promise<string> {
+    const path = join(this.#folder, 'results.jsonl');
+    await writeFileAtomically(path, results.map((result) => `${JSON.stringify(result)}\n`).join(''));
+    return path;
+  }
+
+  #path(name: string): string {
+    return join(this.#folder, 'results', `${name}.json`);
+  }
+}
