@@ -3,8 +3,8 @@
 Run from the root of the repository, with `pip install torch transformers safetensors`:
     python scripts/golden-training.py
 
-Two tiny networks (a BertForMaskedLM, and an encoder with a tied head) with random 32-bit weights; one batch of documents
-of different lengths, padded. For every activation and decoupled variant, with and without the mask, and each ranking loss,
+Three tiny networks (a BertForMaskedLM, and encoders with a tied and a pooled head) with random 32-bit weights; one
+batch of documents of different lengths, padded. For every activation and decoupled variant, with and without the mask, and each ranking loss,
 and for DF-FLOPS with query weights that are a projection of the word embeddings: the losses and the gradient of every parameter, in 64 bits, by autograd. For some of them the parameters after 20 steps of
 AdamW.
 """
@@ -40,9 +40,9 @@ teacher = torch.tensor([[9.0, 4.4], [5.0, 6.5], [1.5, 1.0]], dtype=torch.float64
 idf = torch.rand(V, generator=rng) * 4 + 0.5
 
 
-def network(kind):
+def network(kind, rng=rng):
     """A random network and its tensors by our names."""
-    torch.manual_seed(3 if kind == "mlm" else 4)
+    torch.manual_seed({"mlm": 3, "tied": 4, "pooled": 5}[kind])
     model = transformers.BertForMaskedLM(config).eval()
     with torch.no_grad():
         for name, p in model.named_parameters():
@@ -50,11 +50,13 @@ def network(kind):
                 p += torch.randn(p.shape, generator=rng) * 0.1
     tensors = {name: p.detach().clone() for name, p in model.named_parameters()}
     tensors["cls.predictions.bias"] -= 1.5  # a quarter of the terms stays active
-    if kind == "tied":
+    if kind != "mlm":
         tensors = {name: t for name, t in tensors.items() if not name.startswith("cls.")}
         tensors["lzero.tied_head.bias"] = torch.randn(V, generator=rng) * 0.3 - 1.1
         tensors["lzero.tied_head.scale"] = torch.tensor([0.7])
         tensors["lzero.tied_head.input_share"] = torch.tensor([0.9])
+    if kind == "pooled":
+        tensors["lzero.tied_head.pooled"] = torch.randn(H, H, generator=rng) * 0.2
     return model, tensors
 
 
@@ -71,6 +73,9 @@ def pooled(model, kind, tensors, ids, mask):
     else:
         u = tensors["lzero.tied_head.scale"] * hidden + tensors["lzero.tied_head.input_share"] * words[ids]
         bias = tensors["lzero.tied_head.bias"]
+    if kind == "pooled":
+        mean = (hidden * mask[:, :, None]).sum(1) / mask.sum(1, keepdim=True)
+        u = u + F.linear(mean, tensors["lzero.tied_head.pooled"])[:, None]
     logits = F.linear(u, words, bias) * mask[:, :, None]  # padded positions count as logit 0
     return logits.max(1).values
 
@@ -137,10 +142,11 @@ def batch():
 VARIANTS = {"relu": (0, 0), "l0": (1, 1), "l0-2": (2, 2), "l0-3": (3, 3), "de-l0": (0, 1), "inv-de-l0": (1, 0)}
 ids, mask = batch()
 cases, gradients, after, models = [], {}, {}, {}
-for kind in ("mlm", "tied"):
-    model, tensors = network(kind)
-    model = model.double()
-    models[kind] = model, tensors
+
+
+def add_cases(kind, model, tensors):
+    """Every case of a network, with FLOPS and a free table."""
+    model.double()
     folder = OUT / kind
     folder.mkdir(parents=True, exist_ok=True)
     save_file({name: t.contiguous() for name, t in tensors.items()}, folder / "model.safetensors")
@@ -178,6 +184,11 @@ for kind in ("mlm", "tied"):
                 for name, t in trained.items():
                     after[f"{number}:{name}"] = t.detach().float().contiguous()
 
+
+for kind in ("mlm", "tied"):
+    models[kind] = network(kind)
+    add_cases(kind, *models[kind])
+
 for kind in ("mlm", "tied"):
     model, tensors = models[kind]
     case = {"rank_k": 1, "flops_k": 1, "mask": True, "loss": "kl", "regulariser": "df-flops"}
@@ -191,6 +202,8 @@ for kind in ("mlm", "tied"):
         {"network": kind, "variant": "l0", "mask": True, "loss": "kl", "regulariser": "df-flops", "table": "projected",
          "total": total.item(), "rank": rank.item(), "flops": flops.item(), "lengths": (z[:, 5:] > 0).sum(1).tolist()}
     )
+
+add_cases("pooled", *network("pooled", torch.Generator().manual_seed(13)))
 
 save_file(gradients, OUT / "gradients.safetensors")
 save_file(after, OUT / "after-20-steps.safetensors")

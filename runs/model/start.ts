@@ -2,9 +2,9 @@
  * Where training begins: MiniLM with a head of its word embeddings, calibrated on a sample of the training documents. It is
  * useful as it is, without any training.
  *
- *     npm run build && npx tsx runs/model/start.ts WORK WEIGHTS [--length 256]
+ *     npm run build && npx tsx runs/model/start.ts WORK WEIGHTS [--length 256] [--head tied]
  *
- * WORK has documents.jsonl (runs/model/prepare.ts), WEIGHTS minilm-l6. Makes WORK/start.
+ * WORK has documents.jsonl (runs/model/prepare.ts), WEIGHTS minilm-l6. Makes WORK/start, with a pooled head, or WORK/start-tied.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const SAMPLE = 120;
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { length: { type: 'string', default: '256' } },
+  options: { length: { type: 'string', default: '256' }, head: { type: 'string', default: 'pooled' } },
 });
 const [work, weights] = positionals;
 if (!work || !weights) throw new Error('usage: npx tsx runs/model/start.ts WORK WEIGHTS');
@@ -30,7 +30,14 @@ const calibration = join(work, 'calibration.jsonl');
 writeFileSync(calibration, linesOf(evenlySpaced(documents, SAMPLE)));
 console.log(
   lzero(
-    ...['model', 'import', join(weights, 'minilm-l6'), '-o', join(work, 'start'), '--force'],
-    ...['--head', 'tied', '--calibrate', calibration, '--activation', 'l0', '--encode-length', values.length],
+    ...[
+      'model',
+      'import',
+      join(weights, 'minilm-l6'),
+      '-o',
+      join(work, values.head === 'pooled' ? 'start' : `start-${values.head}`),
+      '--force',
+    ],
+    ...['--head', values.head, '--calibrate', calibration, '--activation', 'l0', '--encode-length', values.length],
   ),
 );

@@ -3,7 +3,15 @@ import { Command, Option } from 'commander';
 import { silentProgress, UsageError } from '../core/index.ts';
 import { type Document, documentTexts, readDocuments } from '../data/index.ts';
 import { refuseInputAsOutput } from '../files/index.ts';
-import { type ImportReport, importModel, type LexicalRule, parseLexical, type WritableDtype } from '../model/index.ts';
+import {
+  type ImportReport,
+  importModel,
+  type LexicalRule,
+  parseLexical,
+  TIED_KINDS,
+  type TiedKind,
+  type WritableDtype,
+} from '../model/index.ts';
 import type { CliContext } from './context.ts';
 import { addCheckpointOptions, checkpointOptions, type RawCheckpointOptions } from './model-options.ts';
 import { withExamples } from './program.ts';
@@ -11,7 +19,7 @@ import { reportSkipped } from './skipped.ts';
 
 type ImportCommandOptions = RawCheckpointOptions & {
   readonly output: string;
-  readonly head?: 'tied';
+  readonly head?: TiedKind;
   readonly lexical?: LexicalRule | 'none';
   readonly calibrate?: string;
   readonly dtype?: keyof typeof DTYPES;
@@ -28,11 +36,12 @@ export function modelImportCommand(context: CliContext): Command {
     .argument('<source>', 'folder with a BERT or DistilBERT checkpoint, modules.json, lzero.json, or model.onnx')
     .requiredOption('-o, --output <folder>', 'the model folder to make')
     .addOption(
-      new Option('--head <kind>', 'make a head from the word embeddings, for checkpoints without one').choices([
-        'tied',
-      ]),
+      new Option(
+        '--head <kind>',
+        'make a head from the word embeddings, for checkpoints without one; pooled for encoders whose mean state tells what a text is about, such as sentence-transformers',
+      ).choices(TIED_KINDS),
     )
-    .option('--calibrate <input>', 'documents to calibrate a tied head on; the first 120 are read')
+    .option('--calibrate <input>', 'documents to calibrate such a head on; the first 120 are read')
     .option('--skip-bad', 'leave out calibration lines that cannot be read, and report them');
   addCheckpointOptions(command, '')
     .option(
@@ -46,7 +55,7 @@ export function modelImportCommand(context: CliContext): Command {
   return withExamples(command, {
     'lzero model import ./splade -o ./my-model --activation l0': 'a checkpoint with an MLM head',
     'lzero model import ./sparse-encoder -o ./my-model': 'a sentence-transformers SparseEncoder',
-    'lzero model import ./minilm -o ./my-model --head tied --calibrate docs.jsonl': 'a checkpoint without a head',
+    'lzero model import ./minilm -o ./my-model --head pooled --calibrate docs.jsonl': 'a dense sentence encoder',
     'lzero model import ./my-model -o ./with-words --lexical 0.5': 'the same model, and the words of the whole text',
   });
 }
@@ -54,8 +63,8 @@ export function modelImportCommand(context: CliContext): Command {
 async function runImport(context: CliContext, source: string, options: ImportCommandOptions): Promise<void> {
   const { output, head, lexical, calibrate, dtype, skipBad, force } = options;
   if ((head === undefined) !== (calibrate === undefined)) {
-    throw new UsageError('--head tied and --calibrate go together', {
-      hint: 'a tied head is calibrated on text: --head tied --calibrate INPUT',
+    throw new UsageError('--head and --calibrate go together', {
+      hint: 'a head is calibrated on text: --head pooled --calibrate INPUT',
     });
   }
   if (calibrate !== undefined) await refuseInputAsOutput(output, [calibrate]);

@@ -213,6 +213,23 @@ describe('a bad checkpoint is refused with CheckpointError', () => {
     expect((await refusal()).message).toContain(`${TIED.scale} is missing`);
   });
 
+  it('with a matrix of a pooled head that is not square', async () => {
+    const head = (name: string, ...shape: number[]) => {
+      const values = new Float32Array(shape.reduce((a, b) => a * b));
+      return { name, dtype: 'F32', shape, values } as const;
+    };
+    await rewrite((tensors) => {
+      for (const tensor of [
+        head(TIED.bias, 277),
+        head(TIED.scale, 1),
+        head(TIED.inputShare, 1),
+        head(TIED.pooled, 16, 15),
+      ])
+        tensors.set(tensor.name, tensor);
+    });
+    expect((await refusal()).message).toContain(`${TIED.pooled} has shape [16, 15], config.json asks for [16, 16]`);
+  });
+
   it('with more layers in config.json than in the file', async () => {
     changeConfig(copy.folder, { num_hidden_layers: 3 });
     expect((await refusal()).message).toContain('bert.encoder.layer.2');

@@ -27,8 +27,17 @@ export { TIED, WORD_EMBEDDINGS } from './tensor-names.ts';
 /** The file that holds the weights of the model folders that we make. */
 export const WEIGHTS_FILE = 'model.safetensors';
 
-/** What turns hidden states into term logits: BERT's own MLM head, our tied head, or nothing yet. */
-export type Head = 'mlm' | 'tied' | 'none';
+/** What turns hidden states into term logits: BERT's own MLM head, one that is made of word embeddings, or nothing yet. */
+export type Head = 'mlm' | TiedKind | 'none';
+/** Heads that are made of the word embeddings (tied-head.ts); `pooled` also reads the mean state of the document. */
+export const TIED_KINDS = ['tied', 'pooled'] as const;
+/** One of them. */
+export type TiedKind = (typeof TIED_KINDS)[number];
+
+/** Whether a head is made of the word embeddings. */
+export function isTiedKind(head: Head): head is TiedKind {
+  return TIED_KINDS.some((kind) => kind === head);
+}
 
 /** Parameters of the encoder; what it counts positions and types with are none. */
 const ENCODER_NAME = /^bert\.(?:encoder\.layer\.|embeddings\.(?!position_ids|token_type_ids))/;
@@ -76,10 +85,11 @@ export class Checkpoint {
     this.#file = file;
     this.#signal = signal;
     this.#namesInFile = namesInFile(file.tensors.keys(), file.path);
-    this.head = this.#has(TIED.bias) ? 'tied' : this.#hasMlmHead() ? 'mlm' : 'none';
+    this.head = this.#kindOfHead();
     for (const [name, shape] of expectedTensors(config, this.head)) this.#check(name, shape);
     this.#refuseMoreLayers();
     this.#refuseUnknownParts();
+    this.#refuseUnknownHead();
     this.#refuseLostDecoder();
     if (this.decoderName === DECODER) this.#check(DECODER, [config.vocabSize, config.hiddenSize]);
     if (this.head === 'mlm') this.#check(this.decoderBiasName, [config.vocabSize]);
@@ -96,7 +106,7 @@ export class Checkpoint {
 
   /** The decoder's bias, [V]. */
   get decoderBiasName(): string {
-    if (this.head === 'tied') return TIED.bias;
+    if (isTiedKind(this.head)) return TIED.bias;
     return this.#has(DECODER_BIAS) ? DECODER_BIAS : MLM_BIAS;
   }
 
@@ -156,6 +166,11 @@ export class Checkpoint {
     return this.#file.close();
   }
 
+  #kindOfHead(): Head {
+    if (this.#has(TIED.bias)) return this.#has(TIED.pooled) ? 'pooled' : 'tied';
+    return this.#hasMlmHead() ? 'mlm' : 'none';
+  }
+
   #hasMlmHead(): boolean {
     return Array.from(this.#namesInFile.keys()).some((name) => name.startsWith('cls.predictions.'));
   }
@@ -175,6 +190,21 @@ export class Checkpoint {
         `${this.#file.path}: has the ${tensorLabel(name)}, config.json only ${numLayers} layers`,
         {
           hint: this.#mismatch,
+        },
+      );
+    }
+  }
+
+  /** A head that a later version made has parts that count, too. */
+  #refuseUnknownHead(): void {
+    const known = new Set<string>(Object.values(TIED));
+    for (const [name, stored] of this.#namesInFile) {
+      if (!name.startsWith('lzero.')) continue;
+      if (known.has(name.replace(SCALES, '')) && isTiedKind(this.head)) continue;
+      throw new CheckpointError(
+        `${this.#file.path}: has the ${tensorLabel(stored)}, which is no part of a head that this version knows`,
+        {
+          hint: 'the model was made by a newer version of lzero, or is damaged',
         },
       );
     }
@@ -259,11 +289,12 @@ function* expectedTensors(config: BertConfig, head: Head): Generator<[string, nu
     yield* dense('cls.predictions.transform.dense', h, h);
     yield* norm('cls.predictions.transform.LayerNorm', h);
   }
-  if (head === 'tied') {
+  if (isTiedKind(head)) {
     yield [TIED.bias, [v]];
     yield [TIED.scale, [1]];
     yield [TIED.inputShare, [1]];
   }
+  if (head === 'pooled') yield [TIED.pooled, [h, h]];
 }
 
 function* dense(name: string, outputs: number, inputs: number): Generator<[string, number[]]> {
@@ -276,9 +307,12 @@ function* norm(name: string, size: number): Generator<[string, number[]]> {
   yield [`${name}.bias`, [size]];
 }
 
+/** The options that make a head, as errors name them. */
+export const HEAD_OPTIONS = '--head pooled --calibrate INPUT (--head tied where it is no sentence encoder)';
+
 /** The error for an encoder without a head; `how` is what comes before the options that make one. */
 export function missingHead(folder: string, how: string): CheckpointError {
   return new CheckpointError(`${folder}: the checkpoint has no MLM head, so it gives no weights for terms`, {
-    hint: `make one from its word embeddings: ${how} --head tied --calibrate INPUT`,
+    hint: `make one from its word embeddings: ${how} ${HEAD_OPTIONS}`,
   });
 }

@@ -6,7 +6,7 @@
 import { basename, resolve } from 'node:path';
 import { ConfigError } from '../core/index.ts';
 import type { CheckTexts } from './check/tricky-texts.ts';
-import { Checkpoint, missingHead } from './checkpoint.ts';
+import { Checkpoint, isTiedKind, missingHead, type TiedKind } from './checkpoint.ts';
 import { makeFolder } from './folder-output.ts';
 import { resolveModel } from './hub/resolve-model.ts';
 import { inputsOf, makeModel } from './import.ts';
@@ -152,8 +152,8 @@ function planOf({ folder, head }: Checkpoint, { to, backend, precision }: PlanOp
 }
 
 /** What torch's BertForMaskedLM cannot compute. */
-function notForTorch(head: 'mlm' | 'tied', precision: Precision): { problem: string; orElse: string } | undefined {
-  if (head === 'tied') {
+function notForTorch(head: 'mlm' | TiedKind, precision: Precision): { problem: string; orElse: string } | undefined {
+  if (isTiedKind(head)) {
     const problem = 'BertForMaskedLM has no place for a tied head, which puts the embeddings of the input back';
     return { problem, orElse: '' };
   }

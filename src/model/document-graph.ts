@@ -1,18 +1,20 @@
 /**
- * The whole way of a document as one graph: encoder, decoder input, sparse head. Two kinds of decoder input:
+ * The whole way of a document as one graph: encoder, decoder input, sparse head. Three kinds of decoder input:
  *
  *     mlm     u_i = LN(gelu(W·h_i + b))          BERT's own MLM head
  *     tied    u_i = s·h_i + β·E[x_i]             for checkpoints without one (tied-head.ts)
+ *     pooled  u_i = s·h_i + β·E[x_i] + P·h̄       the same, and what the document is about as a whole: h̄ is the mean of its h_i
  */
 import type { Value } from '../graph/index.ts';
-import { add, GraphBuilder, multiply, reduce, reshape } from '../graph/index.ts';
+import { add, GraphBuilder, linear, multiply, reduce, reshape, unsqueeze } from '../graph/index.ts';
 import type { EncoderValues, ParameterLookup, ParameterSource, Products } from './bert-graph.ts';
 import { batchInputs, bertEncoder, floatProducts, mlmTransform } from './bert-graph.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import { TIED, WORD_EMBEDDINGS } from './checkpoint.ts';
+import { isTiedKind, TIED, WORD_EMBEDDINGS } from './checkpoint.ts';
 import { integerHead } from './int8/integer-head.ts';
 import type { MatrixLookup } from './int8/integer-products.ts';
 import { integerProducts } from './int8/integer-products.ts';
+import { byText, meanState } from './mean-state.ts';
 import { pooledLogits, repeatFirst, sparseHead } from './sparse-head.ts';
 import type { TermBounds } from './term-bounds.ts';
 
@@ -62,8 +64,10 @@ export function decoderInput(
   encoder: EncoderValues,
   { config, head, parameters, products = floatProducts(g, parameters) }: DecoderInputParts,
 ): Value {
-  if (head !== 'tied') return mlmTransform(g, encoder.hidden, { config, parameters, products });
-  return tiedInput(g, encoder, { products, scale: parameters(TIED.scale), inputShare: parameters(TIED.inputShare) });
+  if (!isTiedKind(head)) return mlmTransform(g, encoder.hidden, { config, parameters, products });
+  const scalars = { scale: parameters(TIED.scale), inputShare: parameters(TIED.inputShare) };
+  const u = tiedInput(g, encoder, { products, ...scalars });
+  return head === 'pooled' ? withMean(g, u, { encoder, matrix: parameters(TIED.pooled) }) : u;
 }
 
 /** ids, mask, `scale` and `inputShare` in; max_i u_i·E_j, `logits` [B, V] out: what calibrating a tied head measures. */
@@ -87,4 +91,11 @@ function tiedInput(
   const words = products.words(ids); // E[x], [B, T, H]
   const flat = reshape(g, words, { target: g.ints(-1, Number(hidden.shape[1])), shape: hidden.shape });
   return add(g, multiply(g, hidden, scale), multiply(g, flat, inputShare));
+}
+
+/** u_i + P·h̄ for every position of a document, [N, H] */
+function withMean(g: GraphBuilder, u: Value, { encoder, matrix }: { encoder: EncoderValues; matrix: Value }): Value {
+  const about = unsqueeze(g, linear(g, meanState(g, encoder), { weight: matrix }), [1]); // P·h̄, [B, 1, H]
+  const sums = add(g, byText(g, u, encoder), about); //                                     [B, T, H]
+  return reshape(g, sums, { target: g.ints(-1, Number(u.shape[1])), shape: u.shape });
 }

@@ -5,18 +5,20 @@
 import { stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { CheckpointError, ConfigError } from '../core/index.ts';
-import { writeFileAtomically } from '../files/index.ts';
+import { exists, writeFileAtomically } from '../files/index.ts';
 import type { Tokenizer } from '../text/index.ts';
 import { formatIdf } from '../text/index.ts';
 import { modelCard } from './card.ts';
-import type { Head } from './checkpoint.ts';
+import type { Head, TiedKind } from './checkpoint.ts';
 import { Checkpoint, missingHead, WEIGHTS_FILE } from './checkpoint.ts';
+import { readDenseFolder } from './dense/dense-settings.ts';
 import { copyContent, copyFiles, makeFolder } from './folder-output.ts';
 import { resolveModel } from './hub/resolve-model.ts';
 import type { Precision } from './int8/precision.ts';
 import { readSourceModel, withOptions } from './layouts/find-layout.ts';
 import { graphFiles } from './layouts/network-in.ts';
 import type { CheckpointOptions, LayoutName, SourceModel } from './layouts/source-model.ts';
+import { MODULES_FILE } from './layouts/st-modules.ts';
 import type { LexicalRule } from './lexical.ts';
 import type { ModelFolder } from './model-folder.ts';
 import { completeModel, TOKENIZER_FILES, withOrigin } from './model-folder.ts';
@@ -34,8 +36,8 @@ export type ImportOptions = CheckpointOptions & {
   readonly source: string;
   /** Folder to make. */
   readonly output: string;
-  /** `tied` makes a head from the word embeddings; without it the checkpoint must have its own. */
-  readonly head?: 'tied' | undefined;
+  /** Makes a head from the word embeddings (tied-head.ts); without it the checkpoint must have its own. */
+  readonly head?: TiedKind | undefined;
   /** What the words of documents weigh by themselves; as in the source if not given. */
   readonly lexical?: LexicalRule | 'none' | undefined;
   /** Texts to calibrate a tied head on; the first 120 are read. */
@@ -140,7 +142,7 @@ function madeSettings(settings: ModelSettings, network: Network | undefined): Mo
 
 /** The source with the options laid over its settings. A head of our own takes only the encoder of a dense model. */
 async function readSource(options: FoundOptions): Promise<ModelFolder> {
-  const found = await readSourceModel(options.source, { ignoreModules: options.head === 'tied' });
+  const found = await readSourceModel(options.source, { ignoreModules: options.head !== undefined });
   refuseForNetworks(found, options);
   refusePrecision(found, options);
   const chosen = withOptions(found, options, { override: options.mayDiffer ?? false });
@@ -222,21 +224,23 @@ async function headOf(
   { settings, tokenizer }: ModelFolder,
   { source, head, mayDiffer, ...options }: MakeOptions,
 ): Promise<HeadReport> {
-  if (head !== 'tied') {
+  if (head === undefined) {
     if (checkpoint.head !== 'none') return { head: checkpoint.head, added: [] };
     throw missingHead(source, mayDiffer ? 'add' : `lzero model import ${source} -o MODEL`);
   }
   if (checkpoint.head === 'mlm') {
-    throw new CheckpointError(`${source}: the checkpoint has an MLM head of its own; a tied head would hide it`, {
-      hint: 'leave out --head tied',
+    throw new CheckpointError(`${source}: the checkpoint has an MLM head of its own, which another one would hide`, {
+      hint: `leave out --head ${head}`,
     });
   }
   const maxLength = settings.kind === 'bow' ? CALIBRATION_LENGTH : Math.min(settings.encodeLength, CALIBRATION_LENGTH);
   const documents = await firstDocuments(options.calibration ?? [], tokenizer, maxLength);
   const { signal, onProgress } = options;
-  const excluded = neverActive(tokenizer);
-  const made = await calibrateTiedHead(checkpoint.folder, documents, { excluded, signal, onProgress });
-  return { head: 'tied', numCalibrationDocuments: documents.length, added: tiedHeadTensors(made) };
+  const excluded = neverActive(tokenizer, checkpoint.config.vocabSize);
+  const pooledFrame = head === 'pooled' ? tokenizer.frame : undefined;
+  if (pooledFrame) await refuseOtherPooling(source);
+  const made = await calibrateTiedHead(checkpoint.folder, documents, { pooledFrame, excluded, signal, onProgress });
+  return { head, numCalibrationDocuments: documents.length, added: tiedHeadTensors(made) };
 }
 
 /** Tokens that a document is cut to while calibrating: the offsets depend little on more. */
@@ -255,8 +259,23 @@ async function firstDocuments(
   return documents;
 }
 
-/** Special tokens and BERT's unused ones: no query can ask for them. */
-function neverActive({ vocabulary }: Tokenizer): ReadonlySet<number> {
+/** A mean that an encoder was not trained for tells nothing of a text. */
+async function refuseOtherPooling(source: string): Promise<void> {
+  const { folder } = await resolveModel(source);
+  if (!(await exists(join(folder, MODULES_FILE)))) return;
+  const { pooling } = (await readDenseFolder(folder)).settings;
+  if (pooling === 'mean') return;
+  throw new ConfigError(
+    `${source} is pooled by ${pooling}: its mean state, which a pooled head reads, was not trained`,
+    {
+      hint: 'use --head tied',
+    },
+  );
+}
+
+/** Special tokens, BERT's unused ones, and rows beyond the tokenizer: no query can ask for them. */
+function neverActive({ vocabulary }: Tokenizer, numRows: number): ReadonlySet<number> {
   const unused = vocabulary.tokens.flatMap((token, id) => (/^\[unused\d+\]$/.test(token) ? [id] : []));
-  return new Set([...vocabulary.specialIds, ...unused]);
+  const fillers = Array.from({ length: Math.max(0, numRows - vocabulary.size) }, (_, i) => vocabulary.size + i);
+  return new Set([...vocabulary.specialIds, ...unused, ...fillers]);
 }

@@ -21,13 +21,13 @@ import {
   linear,
   multiply,
   reduce,
-  reshape,
   shapeOf,
   subtract,
   unary,
   unsqueeze,
   whereTrue,
 } from '../graph/index.ts';
+import { byText } from './mean-state.ts';
 import type { TermBounds } from './term-bounds.ts';
 import { documentCodes, largestProducts, roundedInputs, termTiles } from './term-products.ts';
 
@@ -87,16 +87,13 @@ export function pooledLogits(g: GraphBuilder, documents: Value, weight: Value): 
 
 /** Decoder inputs by document, padding replaced by the document's first position: [B, T, H]. */
 export function repeatFirst(g: GraphBuilder, { u, mask, batchShape }: HeadInputs): Value {
-  const hiddenSize = u.shape[1];
-  const shape = ['B', 'T', hiddenSize];
-  const target = concat(g, [batchShape, g.ints(Number(hiddenSize))], 3);
-  const documents = reshape(g, u, { target, shape });
+  const documents = byText(g, u, { batchShape });
   const first = g.node('Slice', [documents, g.ints(0), g.ints(1), g.ints(1)], {
     dtype: 'float32',
-    shape: ['B', 1, hiddenSize],
+    shape: ['B', 1, u.shape[1]],
   });
   const real = unsqueeze(g, cast(g, mask, 'bool'), [2]); // [B, T, 1]
-  return g.node('Where', [real, documents, first], { dtype: 'float32', shape });
+  return g.node('Where', [real, documents, first], documents);
 }
 
 /** Every term: the full product, then the max. */

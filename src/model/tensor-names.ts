@@ -25,6 +25,7 @@ export const TIED = {
   bias: 'lzero.tied_head.bias',
   scale: 'lzero.tied_head.scale',
   inputShare: 'lzero.tied_head.input_share',
+  pooled: 'lzero.tied_head.pooled',
 } as const;
 
 /** Parts of a DistilBERT layer, and what BERT calls them. */

@@ -1,10 +1,17 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { floatsOf, golden, goldenFolder } from '../../test/golden/model/fixtures.ts';
-import { InputError, Random } from '../core/index.ts';
+import { InputError, InterruptedError, Random } from '../core/index.ts';
+import type { SpecialTokenFrame } from '../text/index.ts';
+import type { ParameterSource } from './bert-graph.ts';
 import { Checkpoint, WORD_EMBEDDINGS } from './checkpoint.ts';
-import { tiedLogitsGraph } from './document-graph.ts';
+import { documentGraph, tiedLogitsGraph } from './document-graph.ts';
 import { GraphRunner } from './graph-runner.ts';
 import { loadModel } from './model.ts';
+import { openSafetensors } from './tensors/safetensors.ts';
+import { type TensorToWrite, writeSafetensors } from './tensors/safetensors-writer.ts';
 import { calibrateTiedHead, type TiedHead, tiedHeadTensors } from './tied-head.ts';
 
 const FOLDER = goldenFolder('tied');
@@ -24,10 +31,13 @@ async function randomDocuments(count: number): Promise<Int32Array[]> {
   });
 }
 
+/** [CLS] and [SEP] of the golden vocabulary. */
+let FRAME: SpecialTokenFrame;
 let documents: Int32Array[];
 let head: TiedHead;
 beforeAll(async () => {
   documents = await randomDocuments(30);
+  FRAME = (await loadModel(FOLDER, { idf: 'none' })).tokenizer.frame;
   head = await calibrateTiedHead(FOLDER, documents, { excluded: EXCLUDED });
 });
 
@@ -92,3 +102,87 @@ describe('a calibrated tied head', () => {
     await expect(calibrateTiedHead(FOLDER, documents.slice(0, 7), { excluded: EXCLUDED })).rejects.toThrow(InputError);
   });
 });
+
+describe('a calibrated pooled head', () => {
+  let pooled: TiedHead;
+  let folder: string;
+  let weights: Float32Array[];
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'lzero-pooled-'));
+    pooled = await calibrateTiedHead(FOLDER, documents, { excluded: EXCLUDED, pooledFrame: FRAME });
+    cpSync(FOLDER, folder, { recursive: true });
+    await addTensors(folder, tiedHeadTensors(pooled));
+    weights = await activeOf(folder);
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('has s and β of a tied one, and a square matrix besides', () => {
+    expect([pooled.scale, pooled.inputShare]).toEqual([head.scale, head.inputShare]);
+    expect(tiedHeadTensors(pooled).map(({ name, shape }) => [name, shape])).toContainEqual([
+      'lzero.tied_head.pooled',
+      [24, 24],
+    ]);
+  });
+
+  it(`leaves ${TARGET_TERMS} ± 1 terms active a document: the bias was made for the logits that the network gives`, () => {
+    const mean = weights.reduce((sum, { length }) => sum + length, 0) / weights.length;
+    expect(Math.abs(mean - TARGET_TERMS)).toBeLessThanOrEqual(1);
+  });
+
+  it('is the same every time, to the bit, and nearly the same with the documents in another order', async () => {
+    const options = { excluded: EXCLUDED, pooledFrame: FRAME };
+    expect(await calibrateTiedHead(FOLDER, documents, options)).toEqual(pooled);
+    const reversed = await calibrateTiedHead(FOLDER, documents.toReversed(), options);
+    const largest = reversed.bias.reduce((most, b, j) => Math.max(most, Math.abs(b - pooled.bias[j])), 0);
+    expect(largest).toBeLessThan(1e-4);
+  });
+
+  it('tells of its work, and stops it', async () => {
+    const told: number[] = [];
+    const controller = new AbortController();
+    const onProgress = (numDone: number): void => {
+      told.push(numDone);
+      if (numDone > 0.6 * documents.length) controller.abort();
+    };
+    const options = { excluded: EXCLUDED, pooledFrame: FRAME, signal: controller.signal, onProgress };
+    await expect(calibrateTiedHead(FOLDER, documents, options)).rejects.toThrow(InterruptedError);
+    expect(told).toEqual(told.toSorted((a, b) => a - b));
+  });
+
+  it('is refused where documents are all alike', async () => {
+    const alike = documents.map(() => documents[0]);
+    await expect(calibrateTiedHead(FOLDER, alike, { excluded: EXCLUDED, pooledFrame: FRAME })).rejects.toThrow(
+      InputError,
+    );
+  });
+
+  /** Weights of the active terms of each document, by the whole model. */
+  async function activeOf(model: string): Promise<Float32Array[]> {
+    const checkpoint = await Checkpoint.open(model);
+    const network = {
+      visit: () => {},
+      graph: (source: ParameterSource) => documentGraph(checkpoint, source, undefined),
+    };
+    const runner = await GraphRunner.open(checkpoint, network, {});
+    try {
+      expect(checkpoint.head).toBe('pooled');
+      const { z } = await runner.run(documents);
+      const all = floatsOf(z);
+      return documents.map((_, d) => all.slice(d * VOCAB_SIZE, (d + 1) * VOCAB_SIZE).filter((value) => value > 0));
+    } finally {
+      await runner.close();
+      await checkpoint.close();
+    }
+  }
+});
+
+/** Adds a head to the encoder of a checkpoint whose own one it hides. */
+async function addTensors(folder: string, added: readonly TensorToWrite[]): Promise<void> {
+  const path = join(folder, 'model.safetensors');
+  const file = await openSafetensors(path);
+  const encoder: TensorToWrite[] = [];
+  for (const [name, { shape }] of file.tensors)
+    if (name.startsWith('bert.')) encoder.push({ name, dtype: 'F32', shape, values: await file.readFloat32(name) });
+  await file.close();
+  await writeSafetensors(path, [...encoder, ...added]);
+}

@@ -9,10 +9,16 @@
  * of other sizes, so s and β are chosen to bring them to the same figures:
  *
  *     s = SPREAD / spread of max_i h_i·E_j over documents            β = SELF_LOGIT / mean ‖E_j‖²
+ *
+ * A pooled head adds what the document is about as a whole, for encoders whose mean state tells it (pooled-matrix.ts):
+ *
+ *     logits[i,j] += (P·h̄)·E_j                P = γ·A, with a γ that gives both parts the same spread over documents
  */
 
 import { assert, InputError, InterruptedError } from '../core/index.ts';
 import type { Tensor } from '../graph/index.ts';
+import type { SpecialTokenFrame } from '../text/index.ts';
+import { type AboutTerms, aboutTerms } from './about-terms.ts';
 import { Checkpoint, TIED, WORD_EMBEDDINGS } from './checkpoint.ts';
 import { tiedLogitsGraph } from './document-graph.ts';
 import { batches } from './encode.ts';
@@ -41,6 +47,8 @@ export type TiedHead = {
   readonly inputShare: number;
   /** b, [V] */
   readonly bias: Float32Array;
+  /** P, [H, H]; only in a pooled head. */
+  readonly pooled?: Float32Array | undefined;
 };
 
 /** Who watches the work. */
@@ -50,11 +58,19 @@ type Watch = {
   readonly onProgress?: ((numDone: number) => void) | undefined;
 };
 
-/** Calibrates a head for the checkpoint in `folder` on tokenised documents. `excluded` terms never become active. */
+/** What head to make. */
+type HeadOptions = Watch & {
+  /** Terms that never become active. */
+  readonly excluded: ReadonlySet<number>;
+  /** What stands around a text: makes a pooled head, a tied one without it. */
+  readonly pooledFrame?: SpecialTokenFrame | undefined;
+};
+
+/** Calibrates a head for the checkpoint in `folder` on tokenised documents. */
 export async function calibrateTiedHead(
   folder: string,
   documents: readonly TokenIds[],
-  { excluded, ...watch }: Watch & { readonly excluded: ReadonlySet<number> },
+  { excluded, pooledFrame, ...watch }: HeadOptions,
 ): Promise<TiedHead> {
   if (documents.length < MIN_DOCUMENTS) {
     throw new InputError(`calibrating a head needs at least ${MIN_DOCUMENTS} documents, got ${documents.length}`, {
@@ -63,47 +79,86 @@ export async function calibrateTiedHead(
   }
   const checkpoint = await Checkpoint.open(folder);
   try {
-    const runner = await GraphRunner.start(checkpoint);
-    try {
-      await runner.load(tiedLogitsGraph(checkpoint, runner.parameters));
-      const embeddings = await checkpoint.read(WORD_EMBEDDINGS);
-      const { vocabSize } = checkpoint.config;
-      return await calibrate(runner, documents, { embeddings, excluded, vocabSize, ...watch });
-    } finally {
-      await runner.close();
-    }
+    const { signal, onProgress = () => {} } = watch;
+    const tiedShare = pooledFrame ? 0.5 : 1; // of the work
+    const tied = await calibrateTied(checkpoint, documents, {
+      signal,
+      onProgress: (numDone) => onProgress(tiedShare * numDone),
+    });
+    if (!pooledFrame) return { ...tied.scalars, bias: biasOf(tied.logits, excluded) };
+    const terms = Array.from({ length: checkpoint.config.vocabSize }, (_, j) => j).filter((j) => !excluded.has(j));
+    const numTexts = terms.length + documents.length;
+    const about = await aboutTerms(checkpoint, documents, {
+      terms,
+      frame: pooledFrame,
+      signal,
+      onProgress: (numDone) => onProgress((0.5 + (0.5 * numDone) / numTexts) * documents.length),
+    });
+    const { logits, pooled } = withAbout(tied.logits, about);
+    return { ...tied.scalars, bias: biasOf(logits, excluded), pooled };
   } finally {
     await checkpoint.close();
   }
 }
 
-type Calibration = Watch & {
-  readonly embeddings: Float32Array;
-  readonly excluded: ReadonlySet<number>;
-  readonly vocabSize: number;
+/** Pooled logits of documents. */
+type Logits = {
+  /** Their mean over documents, [V]. */
+  readonly means: Float32Array;
+  /** What is left of each, [D, V]. */
+  readonly centred: Float32Array;
 };
 
-async function calibrate(
-  runner: GraphRunner,
+/** s and β, and the logits that they give. */
+async function calibrateTied(
+  checkpoint: Checkpoint,
   documents: readonly TokenIds[],
-  { embeddings, excluded, vocabSize, signal, onProgress = () => {} }: Calibration,
-): Promise<TiedHead> {
-  const first = { signal, onProgress: (numRead: number) => onProgress(numRead / 2) };
-  const second = { signal, onProgress: (numRead: number) => onProgress((documents.length + numRead) / 2) };
-  const bare = await centredLogits(runner, documents, { scale: 1, inputShare: 0, ...first });
-  const spread = rootMeanSquare(bare.centred);
-  if (!(spread > 0)) {
-    throw new InputError('the documents to calibrate on are all alike', {
-      hint: 'give --calibrate a text with variety',
-    });
+  { signal, onProgress = () => {} }: Watch,
+): Promise<{ readonly scalars: Pick<TiedHead, 'scale' | 'inputShare'>; readonly logits: Logits }> {
+  const runner = await GraphRunner.start(checkpoint);
+  try {
+    await runner.load(tiedLogitsGraph(checkpoint, runner.parameters));
+    const first = { signal, onProgress: (numRead: number) => onProgress(numRead / 2) };
+    const second = { signal, onProgress: (numRead: number) => onProgress((documents.length + numRead) / 2) };
+    const bare = await centredLogits(runner, documents, { scale: 1, inputShare: 0, ...first });
+    const embeddings = await checkpoint.read(WORD_EMBEDDINGS);
+    const scalars = {
+      scale: SPREAD / spreadOf(bare),
+      inputShare: (SELF_LOGIT * checkpoint.config.vocabSize) / sumOfSquares(embeddings),
+    };
+    return { scalars, logits: await centredLogits(runner, documents, { ...scalars, ...second }) };
+  } finally {
+    await runner.close();
   }
-  const scale = SPREAD / spread;
-  const inputShare = (SELF_LOGIT * vocabSize) / sumOfSquares(embeddings);
-  const { means, centred } = await centredLogits(runner, documents, { scale, inputShare, ...second });
-  for (const j of excluded) for (let d = 0; d < documents.length; d++) centred[d * vocabSize + j] = NEVER;
-  const theta = largest(centred, TARGET_TERMS * documents.length);
-  const bias = means.map((mean, j) => (excluded.has(j) ? NEVER : -mean - theta));
-  return { scale, inputShare, bias };
+}
+
+function spreadOf({ centred }: Logits): number {
+  const spread = rootMeanSquare(centred);
+  if (spread > 0) return spread;
+  throw new InputError('the documents to calibrate on are all alike', { hint: 'give --calibrate a text with variety' });
+}
+
+/** b: as many terms are active as there should be. */
+function biasOf({ means, centred }: Logits, excluded: ReadonlySet<number>): Float32Array {
+  const [numTerms, numDocs] = [means.length, centred.length / means.length];
+  const counted = centred.slice();
+  for (const j of excluded) for (let d = 0; d < numDocs; d++) counted[d * numTerms + j] = NEVER;
+  const theta = largest(counted, TARGET_TERMS * numDocs);
+  return means.map((mean, j) => (excluded.has(j) ? NEVER : -mean - theta));
+}
+
+/** Logits with γ·(A·h̄)·E_j, and P = γ·A. */
+function withAbout(
+  tied: Logits,
+  { matrix, logits }: AboutTerms,
+): { readonly logits: Logits; readonly pooled: Float32Array } {
+  const own = centre(logits);
+  const gamma = rootMeanSquare(tied.centred) / spreadOf(own);
+  const sum = (x: Float32Array, y: Float32Array): Float32Array => x.map((value, i) => value + gamma * y[i]);
+  return {
+    logits: { means: sum(tied.means, own.means), centred: sum(tied.centred, own.centred) },
+    pooled: matrix.map((a) => gamma * a),
+  };
 }
 
 /** max_i logits of every document, [D, V], less their mean over documents, [V]. */
@@ -111,9 +166,10 @@ async function centredLogits(
   runner: GraphRunner,
   documents: readonly TokenIds[],
   { scale, inputShare, signal, onProgress = () => {} }: Watch & { scale: number; inputShare: number },
-): Promise<{ means: Float32Array; centred: Float32Array }> {
+): Promise<Logits> {
   const scalar = (x: number): Tensor => ({ dtype: 'float32', dims: [1], data: Float32Array.of(x) });
   const rows: Float32Array[] = [];
+  let numRead = 0;
   for (const batch of batches(documents.map((ids) => ids.length))) {
     if (signal?.aborted) throw new InterruptedError();
     const inputs = { scale: scalar(scale), inputShare: scalar(inputShare) };
@@ -123,13 +179,14 @@ async function centredLogits(
     );
     assert(logits.data instanceof Float32Array, 'logits are float32');
     const width = logits.dims[1];
-    for (let b = 0; b < batch.length; b++) rows.push(logits.data.subarray(b * width, (b + 1) * width));
-    onProgress(rows.length);
+    for (const [b, d] of batch.entries()) rows[d] = logits.data.subarray(b * width, (b + 1) * width);
+    numRead += batch.length;
+    onProgress(numRead);
   }
   return centre(rows);
 }
 
-function centre(rows: readonly Float32Array[]): { means: Float32Array; centred: Float32Array } {
+function centre(rows: readonly Float32Array[]): Logits {
   const width = rows[0].length;
   const means = new Float32Array(width);
   const centred = new Float32Array(rows.length * width);
@@ -161,16 +218,18 @@ function largest(xs: Float32Array, n: number): number {
 }
 
 /** The head as tensors of a checkpoint. */
-export function tiedHeadTensors({ scale, inputShare, bias }: TiedHead): TensorToWrite[] {
-  const tensor = (name: string, values: Float32Array): TensorToWrite => ({
+export function tiedHeadTensors({ scale, inputShare, bias, pooled }: TiedHead): TensorToWrite[] {
+  const tensor = (name: string, values: Float32Array, shape = [values.length]): TensorToWrite => ({
     name,
     dtype: 'F32',
-    shape: [values.length],
+    shape,
     values,
   });
+  const size = Math.sqrt(pooled?.length ?? 0); // H
   return [
     tensor(TIED.scale, Float32Array.of(scale)),
     tensor(TIED.inputShare, Float32Array.of(inputShare)),
     tensor(TIED.bias, bias),
+    ...(pooled ? [tensor(TIED.pooled, pooled, [size, size])] : []),
   ];
 }

@@ -2,12 +2,13 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { Random } from '../../src/core/index.ts';
+import type { TiedKind } from '../../src/model/checkpoint.ts';
 import { type LoadOptions, loadModel, openSafetensors, writeSafetensors } from '../../src/model/index.ts';
 import { tiedHeadTensors } from '../../src/model/tied-head.ts';
 import { encodeAll, goldenFolder } from '../golden/model/fixtures.ts';
 
-/** A golden encoder with a tied head of made-up numbers, under which about a third of the terms are active. */
-export async function writeTiedHeadModel(folder: string): Promise<string> {
+/** A golden encoder with a tied or pooled head of made-up numbers, under which about a third of the terms are active. */
+export async function writeTiedHeadModel(folder: string, kind: TiedKind = 'tied'): Promise<string> {
   const source = goldenFolder('tied');
   cpSync(source, folder, { recursive: true });
   const file = await openSafetensors(join(source, 'model.safetensors'));
@@ -21,10 +22,11 @@ export async function writeTiedHeadModel(folder: string): Promise<string> {
     })),
   );
   await file.close();
-  const numTerms = encoder.find(({ name }) => name.endsWith('word_embeddings.weight'))?.shape[0] ?? 0;
+  const [numTerms, size] = encoder.find(({ name }) => name.endsWith('word_embeddings.weight'))?.shape ?? [0, 0];
   const random = new Random(7);
   const bias = Float32Array.from({ length: numTerms }, () => -2 - 2 * random.uniform());
-  const head = tiedHeadTensors({ scale: 0.7, inputShare: 0.9, bias });
+  const pooled = Float32Array.from({ length: size * size }, () => 0.4 * (random.uniform() - 0.5));
+  const head = tiedHeadTensors({ scale: 0.7, inputShare: 0.9, bias, ...(kind === 'pooled' && { pooled }) });
   await writeSafetensors(join(folder, 'model.safetensors'), [...encoder, ...head]);
   return folder;
 }

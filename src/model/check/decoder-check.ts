@@ -5,7 +5,7 @@
  */
 import { dirname, join, relative } from 'node:path';
 import { isDistilBert } from '../bert-config.ts';
-import { Checkpoint } from '../checkpoint.ts';
+import { Checkpoint, HEAD_OPTIONS, isTiedKind } from '../checkpoint.ts';
 import { DECODER, DECODER_BIAS, MLM_BIAS, namesInFile, WORD_EMBEDDINGS } from '../tensor-names.ts';
 import { openTensorFile } from '../tensors/open-tensor-file.ts';
 import { objectsNamed } from './description-files.ts';
@@ -69,7 +69,7 @@ async function checkOpen(
   const id = 'decoder';
   if (checkpoint.head === 'none')
     return broken(id, ['the checkpoint has no MLM head: it gives no weights for terms'], headFix(subject));
-  if (checkpoint.head === 'tied') return ok(id, 'a tied head made by lzero');
+  if (isTiedKind(checkpoint.head)) return ok(id, `a ${checkpoint.head} head made by lzero`);
   const found = await disputed(checkpoint, names);
   if (found.length === 0)
     return ok(
@@ -128,7 +128,7 @@ const SAY_UNTIED =
   'set tie_word_embeddings to false in config.json if the model was trained with a decoder of its own; else delete the tensor';
 
 function headFix({ folder }: Subject): string {
-  return `make one from its word embeddings: lzero model import ${folder} -o MODEL --head tied --calibrate INPUT`;
+  return `make one from its word embeddings: lzero model import ${folder} -o MODEL ${HEAD_OPTIONS}`;
 }
 
 async function areEqual(checkpoint: Checkpoint, a: string, b: string): Promise<boolean> {

@@ -8,12 +8,13 @@
  * Reimers, Gurevych: Sentence-BERT, EMNLP 2019, https://arxiv.org/abs/1908.10084, section 3 (MEAN and CLS strategies).
  */
 import type { Value } from '../../graph/index.ts';
-import { concat, GraphBuilder, multiply, reduce, reshape, unsqueeze } from '../../graph/index.ts';
+import { GraphBuilder, reduce, unsqueeze } from '../../graph/index.ts';
 import type { EncoderValues, ParameterSource } from '../bert-graph.ts';
 import { batchInputs, bertEncoder } from '../bert-graph.ts';
 import type { Checkpoint } from '../checkpoint.ts';
 import type { MatrixLookup } from '../int8/integer-products.ts';
 import { integerProducts } from '../int8/integer-products.ts';
+import { byText, meanState } from '../mean-state.ts';
 import type { DenseSettings } from './dense-settings.ts';
 
 /** ε of PyTorch's `normalize`. */
@@ -36,22 +37,8 @@ export function denseGraph({ config }: Checkpoint, { source, matrices, pooling, 
   return g;
 }
 
-/** Hidden states by text, [B, T, H]. */
-function byText(g: GraphBuilder, { hidden, batchShape }: EncoderValues): Value {
-  const size = Number(hidden.shape[1]);
-  return reshape(g, hidden, { target: concat(g, [batchShape, g.ints(size)], 3), shape: ['B', 'T', size] });
-}
-
-function meanState(g: GraphBuilder, encoder: EncoderValues): Value {
-  const { mask } = encoder;
-  const counted = multiply(g, byText(g, encoder), unsqueeze(g, mask, [2])); //     [B, T, H]
-  const sums = reduce(g, counted, { op: 'ReduceSum', axis: 1 }); //                [B, H]
-  const counts = unsqueeze(g, reduce(g, mask, { op: 'ReduceSum', axis: 1 }), [1]); // [B, 1]
-  return g.node('Div', [sums, counts], { dtype: 'float32', shape: sums.shape });
-}
-
 function firstState(g: GraphBuilder, encoder: EncoderValues): Value {
-  const states = byText(g, encoder);
+  const states = byText(g, encoder.hidden, encoder);
   const first = g.constant('first', { dtype: 'int64', shape: [] }, BigInt64Array.of(0n));
   const shape = [states.shape[0], states.shape[2]];
   return g.node('Gather', [states, first], { dtype: 'float32', shape }, { attributes: { axis: 1 } });

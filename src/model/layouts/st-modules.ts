@@ -20,7 +20,7 @@ export const ROUTER_FILE = 'router_config.json';
 
 /** What to do with a dense model. */
 export const DENSE_HINT =
-  'a dense model becomes a sparse one with: lzero model import FOLDER -o MODEL --head tied --calibrate INPUT';
+  'a dense model becomes a sparse one with: lzero model import FOLDER -o MODEL --head pooled --calibrate INPUT';
 
 /** Modules that we understand. */
 const KINDS = ['Router', 'Transformer', 'MLMTransformer', 'SpladePooling', 'SparseStaticEmbedding'] as const;

@@ -32,6 +32,7 @@ import { decoderInput } from '../document-graph.ts';
 import { integerHead } from '../int8/integer-head.ts';
 import type { MatrixLookup } from '../int8/integer-products.ts';
 import { integerProducts } from '../int8/integer-products.ts';
+import { byText } from '../mean-state.ts';
 import type { PruneRule } from '../prune.ts';
 import { pooledLogits } from '../sparse-head.ts';
 import { appendPruning } from './prune-graph.ts';
@@ -118,7 +119,7 @@ function weights(g: GraphBuilder, positions: Positions, { decoder, activation, p
 /** Decoder inputs with padding replaced by the document's first token, on whichever side the padding is: [B, T, H]. */
 function withoutPadding(g: GraphBuilder, positions: Positions): Value {
   const { mask } = positions;
-  const documents = byDocument(g, positions);
+  const documents = byText(g, positions.u, positions);
   const firstToken = g.node('ArgMax', [mask], { dtype: 'int64', shape: ['B', 1] }, { attributes: { axis: 1 } });
   const row = ['B', documents.shape[2]];
   const first = g.node(
@@ -129,13 +130,6 @@ function withoutPadding(g: GraphBuilder, positions: Positions): Value {
   );
   const isToken = unsqueeze(g, cast(g, mask, 'bool'), [2]); // [B, T, 1]
   return g.node('Where', [isToken, documents, unsqueeze(g, first, [1])], documents);
-}
-
-/** Decoder inputs by document, [B, T, H]. */
-function byDocument(g: GraphBuilder, { u, batchShape }: Positions): Value {
-  const hiddenSize = Number(u.shape[1]);
-  const target = concat(g, [batchShape, g.ints(hiddenSize)], 3);
-  return reshape(g, u, { target, shape: ['B', 'T', hiddenSize] });
 }
 
 /** 1 for documents with a token, 0 for rows of padding alone, which have no terms: [B, 1]. */

@@ -13,10 +13,12 @@ import { writeOnnx } from './export-onnx.ts';
 
 let scratch: string;
 let tiedHead: string;
+let pooledHead: string;
 let numFolders = 0;
 beforeAll(async () => {
   scratch = mkdtempSync(join(tmpdir(), 'lzero-onnx-'));
   tiedHead = await writeTiedHeadModel(join(scratch, 'tied-head'));
+  pooledHead = await writeTiedHeadModel(join(scratch, 'pooled-head'), 'pooled');
 });
 afterAll(() => rmSync(scratch, { recursive: true }));
 
@@ -26,6 +28,7 @@ const MODELS: readonly { name: string; folder: () => string }[] = [
   { name: 'decoder of its own', folder: () => goldenFolder('untied') },
   { name: 'half precision', folder: () => goldenFolder('half') },
   { name: 'tied head', folder: () => tiedHead },
+  { name: 'pooled head', folder: () => pooledHead },
 ];
 
 describe.each(MODELS)('a model as ONNX ($name)', ({ folder }) => {

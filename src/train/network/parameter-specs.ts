@@ -27,7 +27,7 @@ export function parameterSpecs(checkpoint: Checkpoint, parts: TrainedParts): Par
   const { frozenLayers, learnsIdf } = parts;
   if (frozenLayers > config.numLayers)
     throw new ConfigError(`engine.freezeLayers is ${frozenLayers}, but the network has ${config.numLayers} layers`);
-  const inHead = new Set<string>([decoderBiasName, TIED.scale, TIED.inputShare]);
+  const inHead = new Set<string>([decoderBiasName, TIED.scale, TIED.inputShare]); // TIED.pooled is a matrix like the encoder's
   const groupOf = (name: string): ParameterGroup | undefined => {
     if (inHead.has(name)) return 'head';
     return isFrozen(name, parts) ? undefined : 'encoder';

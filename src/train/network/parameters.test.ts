@@ -49,6 +49,13 @@ describe('which parameters are trained', () => {
     expect([all.get(WORD_EMBEDDINGS), all.get(IDF_PARAMETER)]).toEqual(['encoder', 'idf']);
   });
 
+  it('the matrix of a pooled head with the encoder, also where layers are frozen: rates of the head are for single numbers', async () => {
+    const pooled = await Checkpoint.open(goldenNetwork('pooled'));
+    const specs = parameterSpecs(pooled, { frozenLayers: 2, freezeEmbeddings: false, learnsIdf: false });
+    await pooled.close();
+    expect(specs.filter(({ group }) => group === 'encoder').map(({ name }) => name)).toEqual([TIED.pooled]);
+  });
+
   it('of a projection its two parts, and not the table that it begins near', () => {
     const some = groups({ frozenLayers: 0, freezeEmbeddings: false, learnsIdf: 'projected' });
     const [table, weight, bias] = [IDF_PARAMETER, PROJECTION.weight, PROJECTION.bias].map((name) => some.get(name));

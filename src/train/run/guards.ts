@@ -60,7 +60,7 @@ export function logitStatistics(z: Matrix): LogitStatistics {
 const LARGEST_SHARE = 0.5;
 
 const CALIBRATE =
-  'begin with a checkpoint that has a trained MLM head, or give it a calibrated one: lzero model import CHECKPOINT -o MODEL --head tied --calibrate TEXTS';
+  'begin with a checkpoint that has a trained MLM head, or give it a calibrated one: lzero model import CHECKPOINT -o MODEL --head pooled --calibrate TEXTS';
 
 /** What the first batch says against beginning, if anything. */
 export function checkFirstBatch({

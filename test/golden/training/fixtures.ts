@@ -1,4 +1,4 @@
-/** What the tests of src/train share: two tiny networks, a batch, and what PyTorch makes of them (scripts/golden-training.py). */
+/** What the tests of src/train share: three tiny networks, a batch, and what PyTorch makes of them (scripts/golden-training.py). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -11,8 +11,8 @@ import { trainConfigSchema } from '../../../src/train/config.ts';
 
 const HERE = import.meta.dirname;
 
-/** The networks: BERT's own head, and ours over the word embeddings. */
-export const NETWORKS = ['mlm', 'tied'] as const;
+/** The networks: BERT's own head, and ours over the word embeddings, without and with the document's mean. */
+export const NETWORKS = ['mlm', 'tied', 'pooled'] as const;
 /** Name of a network, and of its folder. */
 export type NetworkName = (typeof NETWORKS)[number];
 
