@@ -1,5 +1,5 @@
 /** `lzero encode`: documents to sparse vectors, one JSON line each, resumable. */
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { byWeight, ResumeError } from '../core/index.ts';
 import {
   checkLineOutput,

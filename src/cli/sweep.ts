@@ -95,22 +95,28 @@ class SweepView {
     switch (event.kind) {
       case 'point':
         this.close();
-        return logger.info(`point ${event.number}/${event.numPoints}: ${event.point.name}`);
+        logger.info(`point ${event.number}/${event.numPoints}: ${event.point.name}`);
+        break;
       case 'training':
         this.#training ??= new TrainingView(this.#context);
-        return this.#training.show(event.event);
+        this.#training.show(event.event);
+        break;
       case 'measuring':
-        return this.#showMeasuring(event);
+        this.#showMeasuring(event);
+        break;
       case 'over':
         this.close();
-        return logger.info(`${event.point.name}: ${resultText(event.result)}${event.isNew ? '' : ' (was there)'}`);
+        logger.info(`${event.point.name}: ${resultText(event.result)}${event.isNew ? '' : ' (was there)'}`);
+        break;
       case 'elsewhere':
-        return logger.info(`${event.point.name}: another process works at it`);
+        logger.info(`${event.point.name}: another process works at it`);
+        break;
       case 'failed':
         this.close();
-        return logger.warn(`${event.point.name}: ${event.error.message}`);
+        logger.warn(`${event.point.name}: ${event.error.message}`);
+        break;
       default:
-        return event satisfies never;
+        event satisfies never;
     }
   }
 

@@ -1,0 +1,68 @@
+/** `lzero sweep` as it is typed: what is printed, what is refused. The sweep itself is tested in src/sweep. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommands } from '../../test/cli/fake-host.ts';
+import { writeTinyTraining } from '../../test/train/tiny-training.ts';
+import { sweepCommand } from './sweep.ts';
+
+let folder: string;
+let config: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lzero-cli-sweep-'));
+  writeFileSync(join(folder, 'tiny.yaml'), writeTinyTraining(folder));
+  config = join(folder, 'sweep.yaml');
+  writeFileSync(
+    config,
+    `base: ${join(folder, 'tiny.yaml')}
+set: { optim.steps: 4, evaluate.every: 4, sparsity.ramp: 2 }
+grid: { sparsity.lambda: [0.01, 0.02] }
+`,
+  );
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const lzero = (...argv: string[]) => runCommands([sweepCommand], ['sweep', ...argv]);
+
+describe('lzero sweep', () => {
+  it('tells which point is next and what came of it, and prints the file of results', async () => {
+    const output = join(folder, 'shown');
+    const { exitCode, stdout, stderr } = await lzero(config, '-o', output);
+    expect(exitCode, stderr).toBe(0);
+    expect(stdout).toBe(`${join(output, 'results.jsonl')}\n`);
+    expect(stderr).toContain('point 2/2: lambda=0.02');
+    expect(stderr).toMatch(/lambda=0\.01: dev NDCG@10 0\.\d{4}, FLOPS .*, Doc_Len \d+/);
+    expect(stderr).toContain('2 of 2 points over');
+    const again = await lzero(config, '-o', output, '--json', '--quiet');
+    const lines = readFileSync(stdout.trimEnd(), 'utf8').trimEnd().split('\n');
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      schemaVersion: 1,
+      numPoints: 2,
+      results: lines.map((line) => JSON.parse(line)),
+      failed: [],
+    });
+  }, 60_000);
+
+  it('--dry-run prints the names of the points and trains nothing', async () => {
+    const { stdout } = await lzero(config, '--dry-run');
+    expect(stdout).toBe('lambda=0.01\nlambda=0.02\n');
+  });
+
+  it('--settings prints what a file can say', async () => {
+    const { stdout } = await lzero('--settings');
+    for (const key of ['base', 'grid', 'list', 'seeds', 'measure[].collection']) expect(stdout).toContain(key);
+  });
+
+  it('ends with 1 and SWEEP where a point failed, with 2 where the file is wrong', async () => {
+    const bad = join(folder, 'bad.yaml');
+    const text = readFileSync(config, 'utf8');
+    writeFileSync(bad, text.replace('sparsity.lambda: [0.01, 0.02]', `data.train: [${join(folder, 'none.jsonl')}]`));
+    const failed = await lzero(bad, '-o', join(folder, 'failed'));
+    expect(failed.exitCode).toBe(1);
+    expect(failed.stderr).toMatch(/error\[SWEEP\]: 1 point failed: .*none\.jsonl/);
+    writeFileSync(bad, text.replace('grid:', 'gird:'));
+    const wrong = await lzero(bad, '-o', join(folder, 'failed'));
+    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('did you mean `grid`?')]);
+  }, 60_000);
+});
