@@ -40,7 +40,7 @@ type Result = {
   readonly p?: number;
   readonly flops?: number;
   readonly docLen?: number;
-  /** Bytes of the index for each document. */
+  /** Bytes of the postings for each document; texts are the same for all. */
   readonly indexBytes?: number;
 };
 /** By set, then by system. */
@@ -160,7 +160,7 @@ function built(index: string, folder: string, ...options: readonly string[]): vo
 
 function bytesPerDocument(index: string): number {
   const { sizeBytes, numDocs } = JSON.parse(lzero('stats', index, '--json'));
-  return sizeBytes / numDocs;
+  return sizeBytes.postings / numDocs;
 }
 
 function keep({ name }: EvaluationSet, system: string, result: Result): void {

@@ -181,13 +181,27 @@ describe('lzero model import', () => {
     const corpus = writeCorpus(30);
     expect(await model('import', source, '-o', output, '--idf', 'none')).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining('--head tied --calibrate'),
+      stderr: expect.stringContaining('--head pooled --calibrate'),
     });
     expect(existsSync(output)).toBe(false);
     const tied = ['import', source, '-o', output, '--idf', 'none', '--head', 'tied', '--calibrate', corpus];
     expect((await model(...tied)).stdout).toContain('tied head calibrated on 30 documents');
     expect(readFileSync(join(output, 'README.md'), 'utf8')).toContain('**not trained** (30 documents)');
     expect((await encode(corpus, '--model', output)).exitCode).toBe(0);
+  });
+
+  it('makes one kind of head in place of the other, with nothing left of it', async () => {
+    const source = await headless();
+    const corpus = writeCorpus(30);
+    const [first, second] = [join(folder, 'first'), join(folder, 'second')];
+    const make = (from: string, to: string, kind: string) =>
+      model('import', from, '-o', to, '--idf', 'none', '--head', kind, '--calibrate', corpus);
+    expect((await make(source, first, 'pooled')).stdout).toContain('pooled head calibrated on 30 documents');
+    expect((await make(first, second, 'tied')).stdout).toContain('tied head calibrated on 30 documents');
+    expect((await make(source, output, 'tied')).exitCode).toBe(0);
+    const weights = (path: string) => readFileSync(join(path, 'model.safetensors'));
+    expect(weights(second).equals(weights(output))).toBe(true);
+    expect(weights(first).equals(weights(output))).toBe(false);
   });
 
   it('writes half-size weights with --dtype fp16', async () => {

@@ -25,7 +25,7 @@ const resultSchema = z.object({
   point: z.string(),
   settings: z.record(z.string(), z.json()),
   seed: z.int().nullable(),
-  /** `collapsed`: documents have lost their terms, and there is no model. */
+  /** `collapsed`: documents have lost their terms. */
   status: z.enum(['done', 'collapsed']),
   /** Steps done. */
   steps: z.int(),

@@ -153,14 +153,15 @@ describe('running a sweep', () => {
     expect(numbers(again.results)).toEqual(numbers(first.results));
   }, 120_000);
 
-  it('writes down a collapse as what came of a point', async () => {
-    const sweep = config({
-      grid: { 'sparsity.lambda': [1e6] },
-      set: { ...SHORT, 'optim.steps': 60, 'evaluate.every': 60 },
-    });
-    const { results } = await sweepInto('collapsed', sweep);
-    expect(results).toMatchObject([{ status: 'collapsed', evaluation: null, measured: [] }]);
-    expect(results[0].steps).toBeGreaterThan(0);
+  it('writes down a collapse as what came of a point, whether the alarm has stopped the run or its last step', async () => {
+    const fast = { 'optim.learningRate': 0.5, 'sparsity.threshold': null };
+    const list = [{ 'optim.steps': 60 }, { 'optim.steps': 61, ...fast }];
+    const set = { ...SHORT, 'sparsity.lambda': 1e6, 'evaluate.every': 100 };
+    const { results } = await sweepInto('collapsed', config({ list, set }));
+    expect(results.map(({ status }) => status)).toEqual(['collapsed', 'collapsed']);
+    expect(results.map(({ stoppedEarly }) => stoppedEarly)).toEqual([false, true]);
+    expect([results[0].evaluation?.values.docLen, results[1].evaluation]).toEqual([0, null]);
+    expect(results[1].steps).toBeGreaterThan(0);
   }, 120_000);
 
   it('checks all points before the first is trained, and names the one that is wrong', async () => {

@@ -171,7 +171,7 @@ async function resultOf(point: PlannedPoint, around: PointSurroundings): Promise
     point: point.name,
     settings: point.settings,
     seed: point.seed ?? null,
-    status: trained.model === undefined ? 'collapsed' : 'done',
+    status: isCollapsed(trained) ? 'collapsed' : 'done',
     steps: trained.steps,
     stoppedEarly: trained.stoppedEarly,
     evaluation: trained.evaluation ?? null,
@@ -181,11 +181,16 @@ async function resultOf(point: PlannedPoint, around: PointSurroundings): Promise
   };
 }
 
-/** A run that is over; without a model where it has collapsed. */
+/** A run that is over; without a model where the alarm has stopped it. */
 type Trained = Pick<PointResult, 'steps' | 'stoppedEarly'> & {
   readonly model: string | undefined;
   readonly evaluation: PointResult['evaluation'] | undefined;
 };
+
+/** Stopped by the alarm, or over before it was sure. */
+function isCollapsed({ model, evaluation }: Trained): boolean {
+  return model === undefined || (evaluation?.values.docLen ?? 1) < 1;
+}
 
 async function trainPoint(point: PlannedPoint, around: PointSurroundings): Promise<Trained> {
   const { folder, onEvent, provenance, signal } = around;

@@ -204,7 +204,7 @@ describe('the decoder', () => {
   it('that is missing with the whole head is broken', async () => {
     await rewriteWeights(folder, (name) => !name.startsWith('cls.'));
     const result = await found('decoder');
-    expect(result).toMatchObject({ ...BROKEN, fix: expect.stringContaining('--head tied') });
+    expect(result).toMatchObject({ ...BROKEN, fix: expect.stringContaining('--head pooled') });
   });
 });
 

@@ -170,7 +170,7 @@ describe('a quantised folder', () => {
     const making = quantiseModel({ source, output, idf: 'none' });
     await expect(making).rejects.toMatchObject({
       message: expect.stringContaining('no MLM head'),
-      hint: expect.stringContaining(`lzero model import ${source} -o MODEL --head tied`),
+      hint: expect.stringContaining(`lzero model import ${source} -o MODEL --head pooled`),
     });
     expect(existsSync(output)).toBe(false);
   });

@@ -406,7 +406,7 @@ describe('a sentence-transformers folder with what lzero does not follow', () =>
   it('points a dense model to the head that lzero can make for it', async () => {
     writeSiameseFolder(folder, '6');
     changeModule(folder, 1, { type: `${st}models.Pooling.Pooling` });
-    await expect(readSourceModel(folder)).rejects.toMatchObject({ hint: expect.stringContaining('--head tied') });
+    await expect(readSourceModel(folder)).rejects.toMatchObject({ hint: expect.stringContaining('--head pooled') });
   });
 });
 

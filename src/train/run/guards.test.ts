@@ -51,7 +51,7 @@ describe('the first batch', () => {
     expect(checkFirstBatch({ ...sound, mean: 3, activeTerms: 29_000 })?.message).toContain(
       '29,000 of 30,522 terms are active',
     );
-    expect(checkFirstBatch({ ...sound, activeTerms: 29_000 })?.hint).toContain('--head tied --calibrate');
+    expect(checkFirstBatch({ ...sound, activeTerms: 29_000 })?.hint).toContain('--head pooled --calibrate');
     expect(checkFirstBatch({ ...sound, mean: Number.NaN })).toMatchObject({ isFatal: true });
   });
 });
