@@ -20,6 +20,7 @@ import type { CliContext } from './context.ts';
 import { formatCount, formatDuration, formatRate } from './format.ts';
 import { addModelOptions, type ModelOptions, modelFrom } from './model-options.ts';
 import { packageVersion, withExamples } from './program.ts';
+import { parseShard, type Shard } from './shard.ts';
 import { reportSkipped } from './skipped.ts';
 
 type EncodeCommandOptions = ModelOptions & {
