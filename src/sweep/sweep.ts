@@ -57,6 +57,7 @@ export type SweepEvent =
 export type SweepOptions = Pick<TrainOptions, 'provenance' | 'signal'> & {
   readonly folder: string;
   readonly shard?: Shard | undefined;
+  /** Told what happens. */
   readonly onEvent?: ((event: SweepEvent) => void) | undefined;
   /** Milliseconds, from any beginning. */
   readonly clock: () => number;

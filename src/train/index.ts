@@ -7,6 +7,7 @@ export type { EvaluateConfig, Evaluation, EvaluationOptions, EvaluationResult } 
 export { Evaluator } from './run/evaluation.ts';
 export type { Metrics, TrainEvent, TrainListener, TrainOutcome } from './run/events.ts';
 export { CollapseError } from './run/guards.ts';
+export type { PinnedTerms } from './run/pinned.ts';
 export type { BaseModel, PrepareOptions } from './run/prepare.ts';
 export { checkInputs, readBase } from './run/prepare.ts';
 export type { RunFolderOptions } from './run/run-folder.ts';
