@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { rewriteWeights } from '../../../test/golden/check/fixtures.ts';
 import { encodeAll, golden, goldenFolder } from '../../../test/golden/model/fixtures.ts';
+import { writeTiedHeadModel } from '../../../test/lib/convert-models.ts';
 import { CheckpointError, ConfigError, type SparseVector } from '../../core/index.ts';
 import { Checkpoint } from '../checkpoint.ts';
 import type { LoadOptions } from '../model.ts';
@@ -108,6 +109,16 @@ describe('a quantised folder', () => {
     ];
     expect(stored).toBe(asked);
     expect(new Set([stored, asFp32, source]).size).toBe(3);
+  });
+
+  it('keeps the matrix of a pooled head in float32, and gives the bits of its source in int8', async () => {
+    const source = await writeTiedHeadModel(join(folder, 'pooled'), 'pooled');
+    await quantiseModel({ source, output, idf: 'none' });
+    const file = await openSafetensors(join(output, 'model.safetensors'));
+    expect(file.tensors.get('lzero.tied_head.pooled')?.dtype).toBe('F32');
+    await file.close();
+    const options = { idf: 'none', precision: 'int8' } as const;
+    expect(await vectors(output, golden.texts)).toEqual(await vectors(source, golden.texts, options));
   });
 
   it('whose weights change is another model', async () => {

@@ -105,8 +105,9 @@ function padded(
 describe('the file', () => {
   const numTerms = 277;
   const form = { form: 'weights', activation: 'relu', prune: { rule: 'none' }, precision: 'fp32' } as const;
-  const write = async (path: string, more: { maxInlineBytes?: number; silenced?: ReadonlySet<number> } = {}) => {
-    const checkpoint = await Checkpoint.open(goldenFolder('tied'));
+  type More = { maxInlineBytes?: number; silenced?: ReadonlySet<number>; source?: string };
+  const write = async (path: string, { source = goldenFolder('tied'), ...more }: More = {}) => {
+    const checkpoint = await Checkpoint.open(source);
     await writeOnnx(path, checkpoint, { ...form, numTerms, silenced: new Set(), ...more });
     await checkpoint.close();
     return path;
@@ -121,17 +122,25 @@ describe('the file', () => {
     expect(await run(external, batch, 'right')).toEqual(await run(inline, batch, 'right'));
   });
 
-  it('gives a row of padding alone no terms, and padding on the right changes nothing beyond 1e-6', async () => {
-    const path = await write(join(scratch, 'padding.onnx'));
-    const [long, short, none] = await run(path, [...batch, new Int32Array(0)], 'right');
-    const [alone] = await run(path, [batch[1]], 'right');
-    expect(none.every((w) => w === 0)).toBe(true);
-    expect(long.some((w) => w > 0)).toBe(true);
-    expect(Math.max(...short.map((w, j) => Math.abs(w - alone[j])))).toBeLessThan(1e-6);
-  });
+  const HEADS = [
+    { head: 'tied decoder', source: () => goldenFolder('tied') },
+    { head: 'pooled head', source: () => pooledHead },
+  ];
+  it.each(HEADS)(
+    'gives a row of padding alone no terms, and padding on the right changes nothing beyond 1e-6: $head',
+    async ({ source }) => {
+      const path = await write(join(scratch, 'padding.onnx'), { source: source() });
+      const [long, short, none] = await run(path, [...batch, new Int32Array(0)], 'right');
+      const [alone] = await run(path, [batch[1]], 'right');
+      expect(none.every((w) => w === 0)).toBe(true);
+      expect(long.some((w) => w > 0)).toBe(true);
+      expect(Math.max(...short.map((w, j) => Math.abs(w - alone[j])))).toBeLessThan(1e-6);
+    },
+  );
 
-  it.each(['left', 'right'] as const)('does not look at what stands in padding on the %s', async (side) => {
-    const path = await write(join(scratch, `${side}.onnx`));
+  const SIDES = HEADS.flatMap((head) => (['left', 'right'] as const).map((side) => ({ ...head, side })));
+  it.each(SIDES)('does not look at what stands in padding on the $side: $head', async ({ source, side }) => {
+    const path = await write(join(scratch, `${side}.onnx`), { source: source() });
     const [zeros, others] = [await run(path, batch, side, 0), await run(path, batch, side, 140)];
     expect(zeros[1].some((w) => w > 0)).toBe(true);
     expect(others).toEqual(zeros);
