@@ -109,7 +109,7 @@ class SweepView {
         logger.info(`${event.point.name}: ${resultText(event.result)}${event.isNew ? '' : ' (was there)'}`);
         break;
       case 'elsewhere':
-        logger.info(`${event.point.name}: another process works at it`);
+        logger.info(`${event.point.name}: left to another process: ${event.error.message}`);
         break;
       case 'failed':
         this.close();
@@ -154,11 +154,12 @@ function resultText({ status, steps, evaluation, measured }: PointResult): strin
 }
 
 async function report({ stdout, options, logger }: CliContext, outcome: SweepOutcome): Promise<void> {
-  const { numPoints, results, failed, file } = outcome;
+  const { numPoints, results, elsewhere, failed, file } = outcome;
   if (options.json)
     await stdout.writeJson({
       numPoints,
       results,
+      elsewhere: elsewhere.map(({ name }) => name),
       failed: failed.map(({ point, error }) => ({ point: point.name, code: error.code, message: error.message })),
     });
   else await stdout.writeLine(file);

@@ -1,6 +1,8 @@
 /** The points of a sweep: which there are, what they are called, and how the settings of each are given to a configuration. */
 import { createHash } from 'node:crypto';
+import { describeSettings } from '../config/index.ts';
 import { ConfigError } from '../core/index.ts';
+import { trainConfigSchema } from '../train/index.ts';
 import type { Settings, SweepConfig } from './config.ts';
 
 /** One training of a sweep. */
@@ -19,15 +21,19 @@ export type SweepPoint = {
 const MAX_NAME = 80;
 const SEED = 'optim.seed';
 
-/** Every point: each of `list` with each combination of `grid` and each seed. A name stays the same when others are added. */
+/** How often the last part of a path comes among all settings of training. */
+const NUM_CALLED = new Map<string, number>();
+for (const { path } of describeSettings(trainConfigSchema))
+  NUM_CALLED.set(lastPart(path), (NUM_CALLED.get(lastPart(path)) ?? 0) + 1);
+
+/** Every point: each of `list` with each combination of `grid` and each seed. Values that are added leave the names of others as they are. */
 export function sweepPoints({ set, grid, list = [{}], seeds }: SweepConfig): SweepPoint[] {
   if (seeds && [set, grid, ...list].some((settings) => SEED in settings))
     throw new ConfigError(`${SEED} is given twice: by seeds, and as a setting`);
   const points = list.flatMap((given) => combinations(grid).map((own) => ({ ...own, ...given })));
-  const keys = [...new Set(points.flatMap((settings) => Object.keys(settings)))];
   const named = points.flatMap((settings) =>
     (seeds ?? [undefined]).map((seed) => ({
-      name: nameOf({ ...settings, ...(seed !== undefined && { [SEED]: seed }) }, keys),
+      name: nameOf({ ...settings, ...(seed !== undefined && { [SEED]: seed }) }),
       settings,
       seed,
       set: overridesOf({ ...set, ...settings, ...(seed !== undefined && { [SEED]: seed }) }),
@@ -51,11 +57,10 @@ function overridesOf(settings: Settings): string[] {
   return Object.entries(settings).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
 }
 
-/** `lambda=0.04,threshold=200,seed=1`: the last part of each path where it is the only one of that name. */
-function nameOf(settings: Settings, keys: readonly string[]): string {
-  const last = (key: string): string => key.slice(key.lastIndexOf('.') + 1);
+/** `lambda=0.04,threshold=200,seed=1`: the last part of each path where no other setting is called so. */
+function nameOf(settings: Settings): string {
   const short = (key: string): string =>
-    keys.filter((other) => last(other) === last(key)).length > 1 ? key : last(key);
+    NUM_CALLED.get(lastPart(key)) === 1 && !/\.\d/.test(key) ? lastPart(key) : key;
   const parts = Object.entries(settings).map(
     ([key, value]) => `${short(key)}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
@@ -63,4 +68,8 @@ function nameOf(settings: Settings, keys: readonly string[]): string {
   if (plain.length <= MAX_NAME && plain === (parts.join(',') || 'base')) return plain;
   const hash = createHash('sha256').update(JSON.stringify(settings)).digest('hex').slice(0, 8);
   return `${plain.slice(0, MAX_NAME)}-${hash}`;
+}
+
+function lastPart(path: string): string {
+  return path.slice(path.lastIndexOf('.') + 1);
 }

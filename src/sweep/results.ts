@@ -33,9 +33,9 @@ const resultSchema = z.object({
   /** Of the finished model, by `evaluate` of the configuration. */
   evaluation: z.object({ step: z.int(), values: numbersSchema }).nullable(),
   measured: z.array(measuredSchema),
-  /** Of this point, all its sittings together: training, and measuring after it. */
+  /** Of the call that finished it: training, and measuring after it. */
   seconds: z.object({ training: z.number(), measuring: z.number() }),
-  /** sha256 of the configuration that it was trained by. */
+  /** sha256 of the configuration that it was trained by, and of what it was measured on. */
   config: z.string(),
 });
 
@@ -50,6 +50,7 @@ export class SweepResults {
 
   constructor(folder: string) {
     this.#folder = folder;
+    makeFolder(join(folder, 'results'));
   }
 
   /** What came of a point, if it is over. One that was trained by another configuration is refused. */
@@ -60,14 +61,11 @@ export class SweepResults {
     const parsed = resultSchema.safeParse(parseJson(text, (problem) => new ResumeError(`${path}: ${problem}`)));
     if (!parsed.success) throw new ResumeError(`${path}: ${describeIssues(parsed.error.issues)}`);
     if (parsed.data.config === config) return parsed.data;
-    throw new ResumeError(`${path} is of another configuration`, {
-      hint: 'the base configuration or the settings of all points have changed: name another folder with -o, or delete this one',
-    });
+    throw otherConfiguration(path);
   }
 
   /** Keeps what came of a point. */
   async keep(result: PointResult): Promise<void> {
-    makeFolder(join(this.#folder, 'results'));
     await writeFileAtomically(this.#path(result.point), `${JSON.stringify(result, undefined, 1)}\n`);
   }
 
@@ -81,4 +79,11 @@ export class SweepResults {
   #path(name: string): string {
     return join(this.#folder, 'results', `${name}.json`);
   }
+}
+
+/** The error for what was made by other settings under the same name. */
+export function otherConfiguration(path: string): ResumeError {
+  return new ResumeError(`${path} is of another configuration`, {
+    hint: 'base, set or measure have changed: name another folder with -o, or delete this one',
+  });
 }

@@ -3,25 +3,37 @@
  * another process works at is left to it: the same call after a kill, or beside itself, does what is left.
  *
  *     points/NAME/       the run of a point            points/NAME.lock    while somebody works at it
+ *     points/NAME.trained.json     what came of its training, for whoever measures it after a stop
  *     results/ …         what came of each (results.ts)
  *     teachers/          what live teachers have encoded, for all points
  *     frozen-….cache     outputs of frozen layers, for all points with the same ones
  */
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { ConfigSource } from '../config/index.ts';
 import {
+  describeIssues,
   errorFrom,
   failureOf,
   InterruptedError,
   isJsonObject,
   LockedError,
   LzeroError,
+  parseJson,
   ResumeError,
 } from '../core/index.ts';
-import { acquireLock, exists, isLocked, type Lock, makeFolder } from '../files/index.ts';
+import {
+  acquireLock,
+  exists,
+  isLocked,
+  type Lock,
+  makeFolder,
+  readIfExists,
+  writeFileAtomically,
+} from '../files/index.ts';
 import {
   CollapseError,
   Evaluator,
@@ -35,7 +47,7 @@ import {
 } from '../train/index.ts';
 import type { MeasuredCollection, SweepConfig } from './config.ts';
 import { type SweepPoint, sweepPoints } from './points.ts';
-import { type Measured, type PointResult, SweepResults } from './results.ts';
+import { type Measured, otherConfiguration, type PointResult, SweepResults } from './results.ts';
 
 /** A part of the points: every `of`-th, from the `part`-th on. */
 export type Shard = { readonly part: number; readonly of: number };
@@ -49,7 +61,7 @@ export type SweepEvent =
   /** It is over, now or in an earlier call. */
   | { readonly kind: 'over'; readonly point: SweepPoint; readonly result: PointResult; readonly isNew: boolean }
   /** Another process works at it. */
-  | { readonly kind: 'elsewhere'; readonly point: SweepPoint }
+  | { readonly kind: 'elsewhere'; readonly point: SweepPoint; readonly error: LockedError }
   /** It ended in an error, and the next call tries it again. */
   | { readonly kind: 'failed'; readonly point: SweepPoint; readonly error: LzeroError };
 
@@ -68,14 +80,19 @@ export type SweepOutcome = {
   readonly numPoints: number;
   /** Of all points that are over, also those of other shards and processes. */
   readonly results: readonly PointResult[];
+  /** Points that another process works at, as far as their locks tell. */
+  readonly elsewhere: readonly SweepPoint[];
   /** Of this call. */
   readonly failed: readonly { readonly point: SweepPoint; readonly error: LzeroError }[];
   /** results.jsonl */
   readonly file: string;
 };
 
-/** A point and the configuration that it is trained by. */
-export type PlannedPoint = SweepPoint & { readonly config: TrainConfig };
+/** A point, the configuration that it is trained by, and what it is measured on. */
+export type PlannedPoint = SweepPoint & {
+  readonly config: TrainConfig;
+  readonly measure: readonly MeasuredCollection[];
+};
 
 /** Every point with its configuration, checked; errors name the point. */
 export async function planSweep(sweep: SweepConfig): Promise<PlannedPoint[]> {
@@ -84,7 +101,7 @@ export async function planSweep(sweep: SweepConfig): Promise<PlannedPoint[]> {
     try {
       const source = await ConfigSource.read(sweep.base, { set: point.set });
       const { facts } = await readBase(source.check(trainConfigSchema));
-      planned.push({ ...point, config: source.check(trainConfigFor(facts)) });
+      planned.push({ ...point, config: source.check(trainConfigFor(facts)), measure: sweep.measure });
     } catch (error) {
       if (!(error instanceof LzeroError)) throw error;
       throw errorFrom({ ...failureOf(error, error.code), message: `point ${point.name}: ${error.message}` });
@@ -95,9 +112,15 @@ export async function planSweep(sweep: SweepConfig): Promise<PlannedPoint[]> {
 
 /** Does what is left of a sweep. An error of one point does not keep the others from being tried. */
 export async function runSweep(sweep: SweepConfig, options: SweepOptions): Promise<SweepOutcome> {
-  const { folder, shard, onEvent = () => {} } = options;
-  makeFolder(join(folder, 'points'));
+  const { folder, shard, onEvent: tell = () => {} } = options;
+  const elsewhere: SweepPoint[] = [];
+  const onEvent = (event: SweepEvent): void => {
+    if (event.kind === 'elsewhere') elsewhere.push(event.point);
+    tell(event);
+  };
   const points = await planSweep(sweep);
+  const evaluators = await openAll(sweep.measure, options);
+  makeFolder(join(folder, 'points'));
   const results = new SweepResults(folder);
   await resultsOf(points, results); // what does not belong here is refused before anything is trained
   const failed: { readonly point: SweepPoint; readonly error: LzeroError }[] = [];
@@ -106,16 +129,38 @@ export async function runSweep(sweep: SweepConfig, options: SweepOptions): Promi
     if (options.signal?.aborted) throw new InterruptedError();
     onEvent({ kind: 'point', point, number: i + 1, numPoints: points.length });
     try {
-      await runPoint(point, { sweep, results, ...options, onEvent });
+      await runPoint(point, { evaluators, results, ...options, onEvent });
     } catch (error) {
       if (error instanceof InterruptedError || !(error instanceof LzeroError)) throw error;
       failed.push({ point, error });
       onEvent({ kind: 'failed', point, error });
     }
-    await results.writeAll(await resultsOf(points, results));
+    await writeResults(points, results);
   }
-  const over = await resultsOf(points, results);
-  return { numPoints: points.length, results: over, failed, file: await results.writeAll(over) };
+  return { numPoints: points.length, ...(await writeResults(points, results)), elsewhere, failed };
+}
+
+/** Writes results.jsonl, once more where another process has finished a point meanwhile and may have been overwritten. */
+async function writeResults(points: readonly PlannedPoint[], results: SweepResults) {
+  for (let over = await resultsOf(points, results); ; ) {
+    const file = await results.writeAll(over);
+    const now = await resultsOf(points, results);
+    if (now.length === over.length) return { results: over, file };
+    over = now;
+  }
+}
+
+/** A collection that models are measured on, opened once. */
+type OpenCollection = MeasuredCollection & { readonly evaluator: Evaluator };
+
+async function openAll(
+  measured: readonly MeasuredCollection[],
+  { signal }: Pick<SweepOptions, 'signal'>,
+): Promise<OpenCollection[]> {
+  const open: OpenCollection[] = [];
+  for (const config of measured)
+    open.push({ ...config, evaluator: await Evaluator.open(config, { ...(signal && { signal }) }) });
+  return open;
 }
 
 /** Those that are over, in the order of the sweep. */
@@ -124,13 +169,15 @@ async function resultsOf(points: readonly PlannedPoint[], results: SweepResults)
   return found.filter((result) => result !== undefined);
 }
 
-/** What decides a point's numbers, as far as its configuration does. */
-function identityOf({ config: { output: _, ...decides } }: PlannedPoint): string {
-  return createHash('sha256').update(JSON.stringify(decides)).digest('hex');
+/** What decides a point's numbers, as far as files of settings do. */
+function identityOf({ config: { output: _, ...decides }, measure }: PlannedPoint): string {
+  return createHash('sha256')
+    .update(JSON.stringify([decides, measure]))
+    .digest('hex');
 }
 
 type PointSurroundings = SweepOptions & {
-  readonly sweep: SweepConfig;
+  readonly evaluators: readonly OpenCollection[];
   readonly results: SweepResults;
   readonly onEvent: (event: SweepEvent) => void;
 };
@@ -140,7 +187,7 @@ async function runPoint(point: PlannedPoint, around: PointSurroundings): Promise
   const before = await results.find(point, identityOf(point));
   if (before) return onEvent({ kind: 'over', point, result: before, isNew: false });
   const lock = lockOf(join(folder, 'points', `${point.name}.lock`));
-  if (!lock) return onEvent({ kind: 'elsewhere', point });
+  if (lock instanceof LockedError) return onEvent({ kind: 'elsewhere', point, error: lock });
   try {
     const other = await results.find(point, identityOf(point)); // somebody may have finished it meanwhile
     const result = other ?? (await resultOf(point, around));
@@ -151,23 +198,23 @@ async function runPoint(point: PlannedPoint, around: PointSurroundings): Promise
   }
 }
 
-function lockOf(path: string): Lock | undefined {
+function lockOf(path: string): Lock | LockedError {
   try {
     return acquireLock(path);
   } catch (error) {
-    if (error instanceof LockedError) return undefined;
+    if (error instanceof LockedError) return error;
     throw error;
   }
 }
 
 async function resultOf(point: PlannedPoint, around: PointSurroundings): Promise<PointResult> {
-  const { clock, sweep } = around;
+  const { clock, evaluators } = around;
   const began = clock();
   const trained = await trainPoint(point, around);
   const trainedAt = clock();
   const measured: Measured[] = [];
   if (trained.model !== undefined)
-    for (const collection of sweep.measure) measured.push(await measure(trained.model, collection, point, around));
+    for (const collection of evaluators) measured.push(await measure(trained.model, collection, point, around));
   return {
     point: point.name,
     settings: point.settings,
@@ -194,29 +241,48 @@ function isCollapsed({ model, evaluation }: Trained): boolean {
 }
 
 async function trainPoint(point: PlannedPoint, around: PointSurroundings): Promise<Trained> {
-  const { folder, onEvent, provenance, signal } = around;
+  const { folder, onEvent, provenance, signal, shard } = around;
   const run = join(folder, 'points', point.name);
-  if (await exists(join(run, 'model'))) return await finishedRun(run, point.config);
+  const told = `${run}.trained.json`;
+  const before = await readOutcome(told, point);
+  if (before && (await exists(join(run, 'model')))) return { ...before, model: join(run, 'model') };
+  // A run that was killed before it began, or after its model was written and before that was told, begins anew.
+  const isBegun = (await exists(join(run, 'run.json'))) && !(await exists(join(run, 'model')));
+  if (!isBegun) await rm(run, { recursive: true, force: true });
   try {
-    return await train(withSharedMemory(point.config, folder), {
+    const trained = await train(point.config, {
       folder: run,
-      resume: await exists(join(run, 'run.json')),
-      frozenCache: frozenCacheOf(point.config, folder),
+      resume: isBegun,
+      // Machines that cannot see each other's locks share no files that both would write.
+      ...(!shard && { teacherFolder: join(folder, 'teachers'), frozenCache: frozenCacheOf(point.config, folder) }),
       provenance,
       signal,
       onEvent: (event) => onEvent({ kind: 'training', event }),
     });
+    await writeFileAtomically(told, `${JSON.stringify({ ...trained, config: identityOf(point) })}\n`);
+    return trained;
   } catch (error) {
-    if (!(error instanceof CollapseError)) throw error;
-    const { steps } = await linesOf(run);
-    return { model: undefined, steps, stoppedEarly: true, evaluation: undefined };
+    if (!(error instanceof CollapseError) || !(await exists(join(run, 'run.json')))) throw error;
+    return { model: undefined, steps: await lastStep(run), stoppedEarly: true, evaluation: undefined };
   }
 }
 
-/** What live teachers have encoded is everybody's, unless the configuration has a place for it. */
-function withSharedMemory(config: TrainConfig, folder: string): TrainConfig {
-  if (!config.teachers || config.teachers.memory !== undefined) return config;
-  return { ...config, teachers: { ...config.teachers, memory: join(folder, 'teachers') } };
+const outcomeSchema = z.object({
+  steps: z.int(),
+  stoppedEarly: z.boolean(),
+  evaluation: z.object({ step: z.int(), values: z.record(z.string(), z.number()) }).optional(),
+  config: z.string(),
+});
+
+/** What came of a training that was stopped before its model was measured. */
+async function readOutcome(path: string, point: PlannedPoint): Promise<Omit<Trained, 'model'> | undefined> {
+  const text = await readIfExists(path);
+  if (text === undefined) return undefined;
+  const parsed = outcomeSchema.safeParse(parseJson(text, (problem) => new ResumeError(`${path}: ${problem}`)));
+  if (!parsed.success) throw new ResumeError(`${path}: ${describeIssues(parsed.error.issues)}`);
+  if (parsed.data.config !== identityOf(point)) throw otherConfiguration(path);
+  const { steps, stoppedEarly, evaluation } = parsed.data;
+  return { steps, stoppedEarly, evaluation };
 }
 
 /** A file for all points with the same frozen layers; undefined for the run's own, where another process has it open. */
@@ -228,46 +294,24 @@ function frozenCacheOf({ model, engine }: TrainConfig, folder: string): string |
   return isLocked(`${path}.lock`) ? undefined : path;
 }
 
-/** A run that was finished, and stopped before its result was written. */
-async function finishedRun(run: string, { evaluate, optim }: TrainConfig): Promise<Trained> {
-  const { steps, evaluations } = await linesOf(run);
-  const byQuality = evaluations.toSorted((a, b) => b.values['ndcg@10'] - a.values['ndcg@10'] || a.step - b.step);
-  const evaluation = evaluate?.keep === 'best' ? byQuality[0] : evaluations.at(-1);
-  return { model: join(run, 'model'), steps, stoppedEarly: steps < optim.steps, evaluation };
-}
-
-type Evaluated = NonNullable<PointResult['evaluation']>;
-
-/** The last step and the evaluations of metrics.jsonl. */
-async function linesOf(run: string): Promise<{ readonly steps: number; readonly evaluations: readonly Evaluated[] }> {
+/** The last step that metrics.jsonl has a line of. */
+async function lastStep(run: string): Promise<number> {
   const path = join(run, 'metrics.jsonl');
-  const evaluations: Evaluated[] = [];
-  let steps = 0;
-  for (const text of (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '')) {
-    const line: unknown = JSON.parse(text);
-    if (!isJsonObject(line) || typeof line.step !== 'number')
-      throw new ResumeError(`${path} has a line without a step`);
-    steps = Math.max(steps, line.step);
-    if (isJsonObject(line.evaluation)) evaluations.push({ step: line.step, values: numbersOf(line.evaluation) });
-  }
-  return { steps, evaluations };
-}
-
-function numbersOf(object: Readonly<Record<string, unknown>>): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(object).flatMap(([name, value]) => (typeof value === 'number' ? [[name, value] as const] : [])),
-  );
+  const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '');
+  const steps = lines.map((line) => {
+    const parsed = parseJson(line, (problem) => new ResumeError(`${path}: ${problem}`));
+    return isJsonObject(parsed) && typeof parsed.step === 'number' ? parsed.step : 0;
+  });
+  return Math.max(0, ...steps);
 }
 
 async function measure(
   model: string,
-  config: MeasuredCollection,
+  { collection, split, evaluator }: OpenCollection,
   { name, config: { engine } }: PlannedPoint,
   { folder, onEvent, signal }: PointSurroundings,
 ): Promise<Measured> {
-  const { collection, split } = config;
-  const evaluator = await Evaluator.open(config, { ...(signal && { signal }) });
-  const numDocs = evaluator.numDocs;
+  const { numDocs } = evaluator;
   const { values, perQuery } = await evaluator.evaluate(model, join(folder, 'points', name, 'scratch'), {
     threads: engine.threads ?? availableParallelism(),
     signal,

@@ -14,6 +14,8 @@ export type RunRequest = Pick<RunFolderOptions, 'resume' | 'provenance'> & {
   readonly folder: string;
   /** A file for the outputs of frozen layers that several runs share, one after the other; the run's own if not given. */
   readonly frozenCache?: string | undefined;
+  /** A folder for what live teachers have encoded that several runs share; the run's own if not given. */
+  readonly teacherFolder?: string | undefined;
 };
 
 /** What surrounds a run. */
@@ -27,11 +29,14 @@ export type RunSurroundings = {
 
 /** Runs to the end, or until the signal fires; then the step is finished and saved. */
 export async function runTraining(
-  { config, folder: path, frozenCache = join(path, FROZEN_CACHE), resume, provenance }: RunRequest,
+  { config, folder: path, resume, provenance, ...shared }: RunRequest,
   surroundings: RunSurroundings,
 ): Promise<TrainOutcome> {
   await requireFolder(path, { resume }); // before anything that takes long
-  const places = { frozenCache, teacherFolder: join(path, TEACHER_FOLDER) };
+  const places = {
+    frozenCache: shared.frozenCache ?? join(path, FROZEN_CACHE),
+    teacherFolder: shared.teacherFolder ?? join(path, TEACHER_FOLDER),
+  };
   const prepared = await prepare(config, places, surroundings);
   try {
     const base = await modelIdentity(prepared.base, 'fp32');
