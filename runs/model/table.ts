@@ -165,7 +165,7 @@ function bytesPerDocument(index: string): number {
 
 function keep({ name }: EvaluationSet, system: string, result: Result): void {
   results[name] = { ...results[name], [system]: result };
-  writeFileSync(RESULTS, `${JSON.stringify(results, undefined, 1)}\n`);
+  writeFileSync(RESULTS, `${JSON.stringify(results, undefined, 2)}\n`);
   process.stderr.write(`${name}, ${system}: ${result.ndcg.toFixed(4)}\n`);
 }
 
