@@ -55,13 +55,7 @@ export class SweepResults {
 
   /** What came of a point, if it is over. One that was trained by another configuration is refused. */
   async find({ name }: Pick<SweepPoint, 'name'>, config: string): Promise<PointResult | undefined> {
-    const path = this.#path(name);
-    const text = await readIfExists(path);
-    if (text === undefined) return undefined;
-    const parsed = resultSchema.safeParse(parseJson(text, (problem) => new ResumeError(`${path}: ${problem}`)));
-    if (!parsed.success) throw new ResumeError(`${path}: ${describeIssues(parsed.error.issues)}`);
-    if (parsed.data.config === config) return parsed.data;
-    throw otherConfiguration(path);
+    return await readStored(this.#path(name), resultSchema, config);
   }
 
   /** Keeps what came of a point. */
@@ -81,9 +75,18 @@ export class SweepResults {
   }
 }
 
-/** The error for what was made by other settings under the same name. */
-export function otherConfiguration(path: string): ResumeError {
-  return new ResumeError(`${path} is of another configuration`, {
+/** What a file of a point says, if it is there. One that was made by other settings under the same name is refused. */
+export async function readStored<T extends { readonly config: string }>(
+  path: string,
+  schema: z.ZodType<T>,
+  config: string,
+): Promise<T | undefined> {
+  const text = await readIfExists(path);
+  if (text === undefined) return undefined;
+  const parsed = schema.safeParse(parseJson(text, (problem) => new ResumeError(`${path}: ${problem}`)));
+  if (!parsed.success) throw new ResumeError(`${path}: ${describeIssues(parsed.error.issues)}`);
+  if (parsed.data.config === config) return parsed.data;
+  throw new ResumeError(`${path} is of another configuration`, {
     hint: 'base, set or measure have changed: name another folder with -o, or delete this one',
   });
 }

@@ -15,7 +15,6 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { ConfigSource } from '../config/index.ts';
 import {
-  describeIssues,
   errorFrom,
   failureOf,
   InterruptedError,
@@ -25,15 +24,7 @@ import {
   parseJson,
   ResumeError,
 } from '../core/index.ts';
-import {
-  acquireLock,
-  exists,
-  isLocked,
-  type Lock,
-  makeFolder,
-  readIfExists,
-  writeFileAtomically,
-} from '../files/index.ts';
+import { acquireLock, exists, isLocked, type Lock, makeFolder, writeFileAtomically } from '../files/index.ts';
 import {
   CollapseError,
   Evaluator,
@@ -47,7 +38,7 @@ import {
 } from '../train/index.ts';
 import type { MeasuredCollection, SweepConfig } from './config.ts';
 import { type SweepPoint, sweepPoints } from './points.ts';
-import { type Measured, otherConfiguration, type PointResult, SweepResults } from './results.ts';
+import { type Measured, type PointResult, readStored, SweepResults } from './results.ts';
 
 /** A part of the points: every `of`-th, from the `part`-th on. */
 export type Shard = { readonly part: number; readonly of: number };
@@ -276,13 +267,8 @@ const outcomeSchema = z.object({
 
 /** What came of a training that was stopped before its model was measured. */
 async function readOutcome(path: string, point: PlannedPoint): Promise<Omit<Trained, 'model'> | undefined> {
-  const text = await readIfExists(path);
-  if (text === undefined) return undefined;
-  const parsed = outcomeSchema.safeParse(parseJson(text, (problem) => new ResumeError(`${path}: ${problem}`)));
-  if (!parsed.success) throw new ResumeError(`${path}: ${describeIssues(parsed.error.issues)}`);
-  if (parsed.data.config !== identityOf(point)) throw otherConfiguration(path);
-  const { steps, stoppedEarly, evaluation } = parsed.data;
-  return { steps, stoppedEarly, evaluation };
+  const stored = await readStored(path, outcomeSchema, identityOf(point));
+  return stored && { steps: stored.steps, stoppedEarly: stored.stoppedEarly, evaluation: stored.evaluation };
 }
 
 /** A file for all points with the same frozen layers; undefined for the run's own, where another process has it open. */
