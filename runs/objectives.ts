@@ -17,6 +17,7 @@ import { type Index, openIndex } from '../src/engines/index.ts';
 import { evaluateRun, indexSystem, runSystem } from '../src/eval/index.ts';
 import { prepareLearning, smallStart, trainOn } from './lib/learn-setting.ts';
 import { lzero } from './lib/lzero.ts';
+import { markdownHead, markdownRow } from './lib/markdown.ts';
 
 const METRIC = 'ndcg@10';
 const INFO_NCE = '{ loss: info-nce, temperature: 3, inBatchNegatives: true }'; // as in the configuration
@@ -51,13 +52,9 @@ const collection = await openCollection(nfcorpus, { split: 'dev' });
 
 const systems = [{ name: 'start', model: start, minutes: 0 }, ...names.map((name) => ({ name, ...trained(name) }))];
 const head = ['run', 'NDCG@10', 'FLOPS', 'Doc_Len', 'largest DF', 'postings a query', 'Σ postings', 'minutes'];
-console.log([head, head.map(() => '-')].map(row).join('\n'));
+console.log(markdownHead(head));
 for (const { name, model, minutes } of systems)
-  console.log(row([name, ...(await measured(name, model)), minutes.toFixed(1)]));
-
-function row(cells: readonly string[]): string {
-  return `| ${cells.join(' | ')} |`;
-}
+  console.log(markdownRow([name, ...(await measured(name, model)), minutes.toFixed(1)]));
 
 /** The model of a run, which is made unless it is there, and how long its steps took, by its own count. */
 function trained(name: string): { readonly model: string; readonly minutes: number } {

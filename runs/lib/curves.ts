@@ -1,6 +1,7 @@
 /** The curves of a training run, read from its metrics.jsonl. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { markdownHead, markdownRow } from './markdown.ts';
 
 type Line = Readonly<Record<string, number>> & { readonly evaluation?: Evaluation };
 type Evaluation = Readonly<Record<'ndcg@10' | 'flops' | 'docLen', number>>;
@@ -35,5 +36,5 @@ export function curveTable(run: string, columns: readonly string[]): string {
     evaluation.flops.toFixed(2),
     evaluation.docLen.toFixed(1),
   ]);
-  return [head, head.map(() => '-'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+  return [markdownHead(head), ...rows.map(markdownRow)].join('\n');
 }

@@ -4,7 +4,7 @@
  *
  *     npm run build && npx tsx runs/model/ablate.ts DATA WORK --base MODEL --teacher NAME [--sparse NAME] [--steps 800]
  *
- * WORK has groups.jsonl and what the teacher has read (runs/model/groups.ts). Rows: the recipe; without the ℓ0 mask; with one
+ * WORK has groups.jsonl and what the teacher has read (runs/model/groups.ts), and development. Rows: the recipe; without the ℓ0 mask; with one
  * logarithm in place of the ℓ0 activation; and, where a sparse teacher is named, an ensemble with it. All terms are computed, so
  * that the mask sees true lengths. Documents of each are cut by weight, one threshold for all of a run, to the shortest mean
  * length of all; the lexical part is added after that. Everything stays in WORK/ablate; the same call goes on where one was
@@ -14,6 +14,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type SparseVector, sumOf } from '../../src/core/index.ts';
 import { lexicalOf, lexicalPart, prune, readModelFolder } from '../../src/model/index.ts';
+import { markdownHead, markdownRow } from '../lib/markdown.ts';
 import { trainOnce } from '../lib/train-once.ts';
 import { DEVELOPMENT_SETS, type EncodedSet, encodeSets, measureVectors } from './network-vectors.ts';
 
@@ -53,7 +54,7 @@ const common = [
   `data.train=${join(work, 'groups.jsonl')}`,
   `teachers.models=${JSON.stringify([teacher])}`,
   `teachers.memory=${join(work, 'teachers')}`,
-  `evaluate.collection=${join(data, 'collections/beir-mini/musique-498')}`,
+  `evaluate.collection=${join(work, 'development')}`,
   `evaluate.every=${values.steps}`,
   `optim.steps=${values.steps}`,
   'optim.learningRate=5.0e-5',
@@ -78,8 +79,7 @@ async function compare(): Promise<void> {
   }
   const target = Math.min(...loaded.map(({ sets }) => meanLength(sets.flatMap(({ vectors }) => vectors))));
   const names = loaded[0].sets.map((set) => set.name);
-  console.log(row(['', ...names, 'mean', 'FLOPS', 'Doc_Len', 'before']));
-  console.log(row(['-', ...names.map(() => '-'), '-', '-', '-', '-']));
+  console.log(markdownHead(['', ...names, 'mean', 'FLOPS', 'Doc_Len', 'before']));
   for (const { name, lexical, model, sets } of loaded) {
     const all = sets.flatMap(({ vectors }) => vectors);
     const threshold = thresholdFor(all, target);
@@ -91,7 +91,7 @@ async function compare(): Promise<void> {
     const results = sets.map((set) => measureVectors(set, whole(set), { tokenizer, idf }));
     const mean = (key: 'ndcg' | 'flops'): number => results.reduce((sum, own) => sum + own[key], 0) / results.length;
     console.log(
-      row([
+      markdownRow([
         name,
         ...results.map(({ ndcg }) => ndcg.toFixed(4)),
         mean('ndcg').toFixed(4),
@@ -113,8 +113,4 @@ function thresholdFor(vectors: readonly SparseVector[], length: number): number 
   const weights = Float32Array.from(vectors.flatMap((vector) => [...vector.weights])).sort();
   const at = weights.length - Math.round(length * vectors.length);
   return at <= 0 ? 0 : weights[at - 1];
-}
-
-function row(cells: readonly string[]): string {
-  return `| ${cells.join(' | ')} |`;
 }

@@ -1,10 +1,11 @@
 /**
- * Where training begins: MiniLM with a head of its word embeddings, calibrated on a sample of the training documents. It is
- * useful as it is, without any training.
+ * Where training begins: a sentence encoder with a head of its word embeddings, calibrated on a sample of the training documents.
+ * It is useful as it is, without any training.
  *
- *     npm run build && npx tsx runs/model/start.ts WORK WEIGHTS [--length 256] [--head tied]
+ *     npm run build && npx tsx runs/model/start.ts WORK WORK/cut [--length 256] [--head tied]
  *
- * WORK has documents.jsonl (runs/model/prepare.ts), WEIGHTS minilm-l6. Makes WORK/start, with a pooled head, or WORK/start-tied.
+ * WORK has documents.jsonl (runs/model/prepare.ts); the encoder is a cut one (runs/model/cut.ts), or any other. Makes WORK/start,
+ * with a pooled head, or WORK/start-tied.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,8 +22,8 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: { length: { type: 'string', default: '256' }, head: { type: 'string', default: 'pooled' } },
 });
-const [work, weights] = positionals;
-if (!work || !weights) throw new Error('usage: npx tsx runs/model/start.ts WORK WEIGHTS');
+const [work, encoder] = positionals;
+if (!work || !encoder) throw new Error('usage: npx tsx runs/model/start.ts WORK ENCODER');
 const documents: { readonly _id: string; readonly text: string }[] = [];
 for await (const { _id, text } of rows<{ _id: string; text: string }>(join(work, 'documents.jsonl')))
   documents.push({ _id, text });
@@ -33,7 +34,7 @@ console.log(
     ...[
       'model',
       'import',
-      join(weights, 'minilm-l6'),
+      encoder,
       '-o',
       join(work, values.head === 'pooled' ? 'start' : `start-${values.head}`),
       '--force',

@@ -12,6 +12,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { lzero } from '../lib/lzero.ts';
+import { markdownHead, markdownRow } from '../lib/markdown.ts';
 import { EVALUATION_SETS, type EvaluationSet, folderOf } from './evaluation.ts';
 
 const RESULTS = resolve(import.meta.dirname, 'results.json');
@@ -172,10 +173,8 @@ function keep({ name }: EvaluationSet, system: string, result: Result): void {
 function print(): void {
   const columns = [...sets.filter(({ counted }) => counted), ...sets.filter(({ counted }) => !counted)];
   const names = [...new Set(columns.flatMap(({ name }) => Object.keys(results[name] ?? {})))];
-  const row = (cells: readonly string[]): void => console.log(`| ${cells.join(' | ')} |`);
   const titles = columns.map(({ name, counted }) => (counted ? name : `${name} (tuned)`));
-  row(['NDCG@10', ...titles, 'counted', 'FLOPS', 'Doc_Len', 'bytes']);
-  row(Array.from({ length: columns.length + 5 }, () => '-'));
+  console.log(markdownHead(['NDCG@10', ...titles, 'counted', 'FLOPS', 'Doc_Len', 'bytes']));
   /** NaN where a set is missing, or was measured with another model than the others. */
   const mean = (system: string, key: keyof Result, of: readonly EvaluationSet[]): number => {
     const own = of.map(({ name }) => results[name]?.[system]);
@@ -185,14 +184,16 @@ function print(): void {
   const shown = (value: number, digits: number): string => (Number.isNaN(value) ? '–' : value.toFixed(digits));
   const counted = columns.filter((set) => set.counted);
   for (const system of names)
-    row([
-      system,
-      ...columns.map(({ name }) => cell(results[name]?.[system])),
-      shown(mean(system, 'ndcg', counted), 4),
-      shown(mean(system, 'flops', counted), 2),
-      shown(mean(system, 'docLen', counted), 0),
-      shown(mean(system, 'indexBytes', counted), 0),
-    ]);
+    console.log(
+      markdownRow([
+        system,
+        ...columns.map(({ name }) => cell(results[name]?.[system])),
+        shown(mean(system, 'ndcg', counted), 4),
+        shown(mean(system, 'flops', counted), 2),
+        shown(mean(system, 'docLen', counted), 0),
+        shown(mean(system, 'indexBytes', counted), 0),
+      ]),
+    );
   console.log(
     '\nMeans are over the counted sets. + and −: other than BM25, p < 0.05 (paired randomisation, each by itself).',
   );

@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 import { Random } from '../../src/core/index.ts';
 import { meanStates } from '../../src/model/about-terms.ts';
 import { Checkpoint, loadModel, writeSafetensors } from '../../src/model/index.ts';
-import type { Rows } from '../../src/model/pooled-matrix.ts';
+import { centredRows, type Rows, unitRows } from '../../src/model/pooled-matrix.ts';
 import { lzero } from '../lib/lzero.ts';
 
 /** Positions that it can read. */
@@ -34,7 +34,7 @@ if (!work || !weights || !(size >= 1) || !(numLayers >= 1))
 
 const source = join(weights, 'minilm-l6');
 const random = new Random(7);
-const embeddings = principalParts(centred(await termMeans()), size);
+const embeddings = principalParts(centredRows(await termMeans()), size);
 const checkpoint = join(work, 'tiny-checkpoint');
 mkdirSync(checkpoint, { recursive: true });
 const config = {
@@ -69,25 +69,15 @@ async function termMeans(): Promise<Rows> {
   const minilm = await Checkpoint.open(source);
   try {
     const texts = vocabulary.tokens.map((_, term) => Int32Array.of(first, term, last));
-    const { data, width } = await meanStates(minilm, texts);
-    const rows = data.slice();
+    const { data, width } = unitRows(await meanStates(minilm, texts));
     vocabulary.tokens.forEach((token, term) => {
-      const row = rows.subarray(term * width, (term + 1) * width);
       const isWord = !vocabulary.specialIds.has(term) && !/^\[unused\d+\]$/.test(token);
-      const norm = Math.hypot(...row);
-      for (let k = 0; k < width; k++) row[k] = isWord ? row[k] / norm : 0;
+      if (!isWord) data.fill(0, term * width, (term + 1) * width);
     });
-    return { data: rows, width };
+    return { data, width };
   } finally {
     await minilm.close();
   }
-}
-
-function centred({ data, width }: Rows): Rows {
-  const numRows = data.length / width;
-  const mean = new Float64Array(width);
-  for (let i = 0; i < data.length; i++) mean[i % width] += data[i] / numRows;
-  return { data: data.map((v, i) => v - mean[i % width]), width };
 }
 
 /** Rows in the directions in which they differ most, by subspace iteration. */

@@ -1,10 +1,10 @@
 /**
  * Trains the shipped model, or goes on: a sitting of a few hours that can be stopped and resumed.
  *
- *     npm run build && npx tsx runs/model/train.ts DATA WORK --teacher NAME [--teacher NAME] [--base WORK/start] \
+ *     npm run build && npx tsx runs/model/train.ts WORK --teacher NAME [--teacher NAME] [--base WORK/start] \
  *         [--run WORK/distil] [--lexical gain:0.5] [--set key=value …]
  *
- * WORK has groups.jsonl and what the teachers of runs/model/groups.ts have read. --lexical gives the base a lexical part
+ * WORK has groups.jsonl and what the teachers of runs/model/groups.ts have read, and development (runs/model/development.ts). --lexical gives the base a lexical part
  * first, or another one, so that the network learns what words alone do not find; else it keeps its own. Settings: configs/model.yaml.
  */
 import { existsSync } from 'node:fs';
@@ -26,9 +26,8 @@ const { positionals, values } = parseArgs({
     set: { type: 'string', multiple: true, default: [] },
   },
 });
-const [data, work] = positionals;
-if (!data || !work || values.teacher.length === 0)
-  throw new Error('usage: npx tsx runs/model/train.ts DATA WORK --teacher NAME');
+const [work] = positionals;
+if (!work || values.teacher.length === 0) throw new Error('usage: npx tsx runs/model/train.ts WORK --teacher NAME');
 const run = values.run ?? join(work, 'distil');
 const base = withLexical(values.base ?? join(work, 'start'));
 const settings = [
@@ -36,7 +35,7 @@ const settings = [
   `data.train=${join(work, 'groups.jsonl')}`,
   `teachers.models=${JSON.stringify(values.teacher)}`,
   `teachers.memory=${join(work, 'teachers')}`,
-  `evaluate.collection=${join(data, 'collections/beir-mini/musique-498')}`,
+  `evaluate.collection=${join(work, 'development')}`,
   ...values.set,
 ];
 trainOnce(CONFIG, run, settings);

@@ -12,6 +12,7 @@ import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { sumOf } from '../../src/core/index.ts';
 import { lexicalPart, parseLexical, prune, readIdf } from '../../src/model/index.ts';
+import { markdownHead, markdownRow } from '../lib/markdown.ts';
 import { DEVELOPMENT_SETS, encodeSets, measureVectors } from './network-vectors.ts';
 import { aboveFloor } from './query-floor.ts';
 
@@ -32,8 +33,7 @@ const { model, sets } = await encodeSets(whole, { data, work, sets: values.sets.
 const { tokenizer } = model;
 const tables = [undefined, ...values.idf];
 const names = sets.map(({ name }) => name);
-console.log(row(['idf', 'floor', 'lexical', 'keep', ...names, 'mean', 'FLOPS', 'Doc_Len']));
-console.log(row(['-', '-', '-', '-', ...names.map(() => '-'), '-', '-', '-']));
+console.log(markdownHead(['idf', 'floor', 'lexical', 'keep', ...names, 'mean', 'FLOPS', 'Doc_Len']));
 const numbers = (list: string): number[] => list.split(',').map(Number);
 for (const table of tables)
   for (const floor of numbers(values.floors))
@@ -64,7 +64,7 @@ async function measure({ table, floor, gain, rest, keep }: Choice): Promise<void
   const mean = (key: 'ndcg' | 'flops' | 'docLen'): number =>
     results.reduce((total, own) => total + own[key], 0) / results.length;
   console.log(
-    row([
+    markdownRow([
       table === undefined ? 'own' : basename(table),
       String(floor),
       [gain, rest].join(' '),
@@ -75,8 +75,4 @@ async function measure({ table, floor, gain, rest, keep }: Choice): Promise<void
       mean('docLen').toFixed(0),
     ]),
   );
-}
-
-function row(cells: readonly string[]): string {
-  return `| ${cells.join(' | ')} |`;
 }

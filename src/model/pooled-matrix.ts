@@ -34,8 +34,8 @@ export function fitPooledMatrix(embeddings: Rows, means: Rows): Float32Array {
   return Float32Array.from(solved(square, right, n));
 }
 
-/** Rows at length 1. */
-function unitRows({ data, width }: Rows): Rows {
+/** Rows at length 1; those of zeros stay. */
+export function unitRows({ data, width }: Rows): Rows {
   const unit = data.slice();
   for (let begin = 0; begin < unit.length; begin += width) {
     const row = unit.subarray(begin, begin + width);
@@ -45,7 +45,8 @@ function unitRows({ data, width }: Rows): Rows {
   return { data: unit, width };
 }
 
-function centredRows(rows: Rows): Rows {
+/** Rows without their mean. */
+export function centredRows(rows: Rows): Rows {
   const mean = meanRow(rows);
   return { ...rows, data: rows.data.map((v, i) => v - mean[i % rows.width]) };
 }
