@@ -273,6 +273,7 @@ describe('the embedded index', () => {
     const index = await made(documents);
     expect([...index.documents()]).toEqual(documents);
     expect(index.frequencies().get('salt')).toBe(1);
+    expect([...index.listSizes().keys()]).toEqual([...index.frequencies().keys()]);
     await index.close();
   });
 

@@ -335,9 +335,16 @@ export class Index implements Engine {
 
   /** In how many documents each term stands, by token. */
   frequencies(): Map<string, number> {
-    const named = new Map<string, number>();
-    for (const [term, numDocs] of this.#reader.frequencies()) named.set(this.#language.tokenOf(term), numDocs);
-    return named;
+    return this.#byToken(this.#reader.frequencies());
+  }
+
+  /** Bytes of each term's posting lists, by token: what a query with that token reads at most. */
+  listSizes(): Map<string, number> {
+    return this.#byToken(this.#reader.listSizes());
+  }
+
+  #byToken(values: ReadonlyMap<number | string, number>): Map<string, number> {
+    return new Map(Array.from(values, ([term, value]) => [this.#language.tokenOf(term), value]));
   }
 
   /** How large it is, and what it is made of. */

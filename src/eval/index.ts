@@ -1,5 +1,6 @@
 /** Metrics to trec_eval's last digit, costs, averages, tests of significance, stored runs and reports. */
 export { averageRanks, macroAverages } from './averages.ts';
+export { bytesPerQuery } from './bytes-per-query.ts';
 export type { CompareOptions, Comparison } from './compare.ts';
 export { compareWithBaseline } from './compare.ts';
 export type { Costs } from './costs.ts';

@@ -56,6 +56,8 @@ export type SegmentFormat<Payload> = {
   merge(inputs: readonly MergeInput[], sink: ByteSink): SegmentSummary;
   /** In how many documents each term stands, deleted ones included. */
   frequencies(source: ByteSource): Iterable<readonly [term: number | string, numDocs: number]>;
+  /** Bytes of the list of each term, as a search that needs all of it reads them; what finds the list is not counted. */
+  listSizes(source: ByteSource): Iterable<readonly [term: number | string, sizeBytes: number]>;
   /** Reads everything and checks every checksum and bound; an IndexFormatError at the first fault. */
   verify(source: ByteSource): SegmentSummary;
 };

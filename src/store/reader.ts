@@ -228,11 +228,20 @@ export class StoreReader {
 
   /** In how many documents each term stands; those of deleted documents count until they are merged away. */
   frequencies(): Map<number | string, number> {
+    return this.#sumOverSegments('frequencies');
+  }
+
+  /** Bytes of the posting lists of each term, over all segments. */
+  listSizes(): Map<number | string, number> {
+    return this.#sumOverSegments('listSizes');
+  }
+
+  #sumOverSegments(what: 'frequencies' | 'listSizes'): Map<number | string, number> {
     this.#requireOpen();
+    const format = formatOf(this.settings);
     const total = new Map<number | string, number>();
     for (const { handle } of this.#snapshot.segments)
-      for (const [term, numDocs] of formatOf(this.settings).frequencies(handle.postings))
-        total.set(term, (total.get(term) ?? 0) + numDocs);
+      for (const [term, value] of format[what](handle.postings)) total.set(term, (total.get(term) ?? 0) + value);
     return total;
   }
 

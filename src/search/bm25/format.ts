@@ -1,6 +1,7 @@
 /** BM25 as a kind of segment: what the store knows of it. */
 import { ByteReader, ByteWriter } from '../../core/index.ts';
 import type { ByteSource, SegmentFormat } from '../types.ts';
+import type { TermEntry } from './dictionary.ts';
 import { writeSegment } from './invert.ts';
 import { mergeSegments } from './merge.ts';
 import { Bm25Segment } from './segment.ts';
@@ -26,12 +27,17 @@ export const bm25Format: SegmentFormat<readonly string[]> = {
   },
   write: writeSegment,
   merge: mergeSegments,
-  frequencies,
+  frequencies: (source) => entriesOf(source, ({ df }) => df),
+  listSizes: (source) => entriesOf(source, ({ sizeBytes }) => sizeBytes),
   verify: verifySegment,
 };
 
-function* frequencies(source: ByteSource): Generator<readonly [word: string, numDocs: number]> {
+/** What the dictionary says of each word. */
+function* entriesOf(
+  source: ByteSource,
+  pick: (entry: TermEntry) => number,
+): Generator<readonly [word: string, value: number]> {
   const decoder = new TextDecoder();
   const segment = new Bm25Segment(source, { resident: false });
-  for (const { bytes, entry } of segment.dictionary.entries()) yield [decoder.decode(bytes), entry.df];
+  for (const { bytes, entry } of segment.dictionary.entries()) yield [decoder.decode(bytes), pick(entry)];
 }

@@ -4,6 +4,7 @@ import { collectCodes, writeSparseSegment } from './build.ts';
 import { decodeCodes, encodeCodes, type SparseCodes } from './codes.ts';
 import { readDirectory, rowAt } from './directory.ts';
 import { mergeSparseSegments } from './merge.ts';
+import type { TermRow } from './segment-layout.ts';
 import { verifySparseSegment } from './verify.ts';
 
 /** Bytes that a document takes beside its terms. */
@@ -19,14 +20,13 @@ export const sparseFormat: SegmentFormat<SparseCodes> = {
   decodePayload: (bytes) => decodeCodes(bytes),
   write: (payloads, sink) => writeSparseSegment(collectCodes(payloads), sink),
   merge: mergeSparseSegments,
-  frequencies,
+  frequencies: (source) => rowsOf(source, ({ term, df }) => [term, df]),
+  listSizes: (source) => rowsOf(source, ({ term, bytes }) => [term, bytes]),
   verify: verifySparseSegment,
 };
 
-function* frequencies(source: ByteSource): Generator<readonly [term: number, numDocs: number]> {
+/** What the directory says of each term. */
+function* rowsOf<T>(source: ByteSource, pick: (row: TermRow) => T): Generator<T> {
   const directory = readDirectory(source);
-  for (let i = 0; i < directory.numTerms; i++) {
-    const { term, df } = rowAt(directory, i);
-    yield [term, df];
-  }
+  for (let i = 0; i < directory.numTerms; i++) yield pick(rowAt(directory, i));
 }
