@@ -66,7 +66,7 @@ function trained(lambda: number, series: string, settings: readonly string[]) {
   ].flatMap((setting) => ['--set', setting]);
   const resume = existsSync(join(run, 'run.json')) ? ['--resume'] : [];
   const error = existsSync(join(run, 'model')) ? '' : tryLzero('train', CONFIG, '-o', run, ...given, ...resume).stderr;
-  const alarm = /error\[COLLAPSE\]: (.*)/.exec(error)?.[1] ?? '';
+  const alarm = /error\[(?:COLLAPSE|DIVERGED)\]: (.*)/.exec(error)?.[1] ?? '';
   if (!alarm && !existsSync(join(run, 'model'))) throw new Error(error);
   const { docLen, 'ndcg@10': ndcg } = curveOf(run, []).at(-1)?.evaluation ?? {};
   return { docLen, ndcg, alarm };

@@ -8,8 +8,9 @@ import { rowOf } from '../../losses/index.ts';
 import type { TrainConfig } from '../config.ts';
 import type { StepReport } from '../trainer.ts';
 
-/** Code of the error below. */
-export const COLLAPSE = 'COLLAPSE';
+/** Codes of the errors below. */
+const COLLAPSE = 'COLLAPSE';
+const DIVERGED = 'DIVERGED';
 
 /** Training has collapsed, or cannot begin. */
 export class CollapseError extends LzeroError {
@@ -18,11 +19,30 @@ export class CollapseError extends LzeroError {
   }
 }
 
+/** Numbers of training are not finite any more, or too large to go on with. */
+export class DivergenceError extends LzeroError {
+  constructor(message: string, hint: string, cause?: unknown) {
+    super(DIVERGED, message, { hint, cause });
+  }
+}
+
+/** The error of an alarm that ends a run. */
+export function alarmError({ message, hint, isFatal = false }: Alarm): CollapseError | DivergenceError {
+  return isFatal ? new DivergenceError(message, hint) : new CollapseError(message, hint);
+}
+
+/** The same kind of error again, of one that has crossed threads. */
+export function alarmFrom(error: LzeroError): LzeroError {
+  const { code, message, hint = '', cause } = error;
+  if (code === COLLAPSE) return new CollapseError(message, hint, cause);
+  return code === DIVERGED ? new DivergenceError(message, hint, cause) : error;
+}
+
 /** What is wrong and what to change. */
 export type Alarm = {
   readonly message: string;
   readonly hint: string;
-  /** Whether nothing can come of going on. */
+  /** Whether numbers are not finite, so that nothing can come of going on. */
   readonly isFatal?: boolean;
 };
 

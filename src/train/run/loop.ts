@@ -9,7 +9,7 @@ import type { TrainingBatch } from '../batches/training-batch.ts';
 import { lambdaReached, rampSteps, type TrainConfig } from '../config.ts';
 import { BEST_BY, type EvaluationResult } from './evaluation.ts';
 import type { Metrics, TrainListener, TrainOutcome } from './events.ts';
-import { type Alarm, CollapseError, checkFirstBatch, checkLengths, checkStep, logitStatistics } from './guards.ts';
+import { type Alarm, alarmError, checkFirstBatch, checkLengths, checkStep, logitStatistics } from './guards.ts';
 import { MetricsMeter, metricsOf } from './metrics-meter.ts';
 import type { EngineGate, Prepared } from './prepare.ts';
 import { progressOf } from './prepare.ts';
@@ -254,7 +254,7 @@ export class TrainingLoop {
   #raise(alarm: Alarm | undefined): void {
     if (!alarm) return;
     const { config, listener } = this.#parts;
-    if (config.output.onCollapse === 'stop' || alarm.isFatal) throw new CollapseError(alarm.message, alarm.hint);
+    if (config.output.onCollapse === 'stop' || alarm.isFatal) throw alarmError(alarm);
     listener({ kind: 'note', level: 'warn', message: `${alarm.message} (${alarm.hint})` });
   }
 

@@ -8,7 +8,7 @@ import type { NativeGate } from '../../graph/index.ts';
 import { createGate, guardExit, unguardExit } from '../../graph/index.ts';
 import { checkedBy, type TrainConfigInput, trainConfigSchema } from '../config.ts';
 import type { TrainEvent, TrainListener, TrainOutcome } from './events.ts';
-import { COLLAPSE, CollapseError } from './guards.ts';
+import { alarmFrom } from './guards.ts';
 import type { RunRequest } from './training-run.ts';
 
 /** How to train. */
@@ -75,7 +75,7 @@ function outcomeOf(worker: Worker, onEvent: TrainListener, stop: () => void): Pr
         case 'done':
           return thrown ? reject(thrown.error) : resolve(message.outcome);
         case 'failure':
-          return reject(thrown ? thrown.error : errorOf(message));
+          return reject(thrown ? thrown.error : alarmFrom(errorFrom(message)));
         default:
           return assert(false, `the training thread sent ${JSON.stringify(message satisfies never)}`);
       }
@@ -85,11 +85,6 @@ function outcomeOf(worker: Worker, onEvent: TrainListener, stop: () => void): Pr
     worker.on('error', (cause) => failed(`failed: ${messageOf(cause)}`, cause));
     worker.on('exit', () => failed('has ended'));
   });
-}
-
-function errorOf(failure: ThreadFailure): LzeroError {
-  const error = errorFrom(failure);
-  return error.code === COLLAPSE ? new CollapseError(error.message, error.hint ?? '', error.cause) : error;
 }
 
 const MEMORY_HINT = 'where memory ran out: lower engine.microBatchTokens or model.maxLength, or freeze layers';
