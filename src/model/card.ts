@@ -32,7 +32,7 @@ export function modelCard(settings: ModelSettings, facts: CardFacts): string {
   const rows = [
     ['source', settings.source],
     ...networkRows(settings, facts),
-    ['pruning', formatPruneRule(settings.prune)],
+    pruningRow(settings),
     ['special tokens', 'weight 0 in documents and queries'],
     ['query weights', settings.idf === 'none' ? '1 for every token' : settings.idf],
     ['vocabulary', `${facts.tokenizer.vocabulary.size.toLocaleString('en')} terms`],
@@ -43,13 +43,26 @@ ${isSiamese(settings) ? SIAMESE : INFERENCE_FREE}
 
 | | |
 |---|---|
-${rows.map(([key, value]) => `| ${key} | ${value} |`).join('\n')}
+${rows.map(rowText).join('\n')}
 
     lzero encode INPUT -o vectors.jsonl --model .
     lzero query "some words" --model .${isSiamese(settings) ? ' --query-model .' : ''}
 ${facts.training === undefined ? '' : `\n${facts.training}`}
 The licence is that of the source.
 `;
+}
+
+/** The card of a model that differs from this one's in its prune rule alone. */
+export function withPruning(card: string, from: ModelSettings, to: ModelSettings): string {
+  return card.replace(rowText(pruningRow(from)), () => rowText(pruningRow(to)));
+}
+
+function pruningRow({ prune }: ModelSettings): readonly [string, string] {
+  return ['pruning', formatPruneRule(prune)];
+}
+
+function rowText([key, value]: readonly string[]): string {
+  return `| ${key} | ${value} |`;
 }
 
 function networkRows(settings: ModelSettings, facts: CardFacts): string[][] {

@@ -66,6 +66,7 @@ export type { PruneRule } from './prune.ts';
 export { formatPruneRule, parsePruneRule, prune } from './prune.ts';
 export { loadQueryModel } from './query-model.ts';
 export { readIdf } from './query-weights.ts';
+export { repruneModel } from './repruned-model.ts';
 export type { BertSettings, ModelSettings, OnnxSettings } from './settings.ts';
 export { lexicalOf } from './settings.ts';
 export type { TermFilter } from './sparse-head.ts';

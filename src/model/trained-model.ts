@@ -11,6 +11,7 @@ import { missingHead, WEIGHTS_FILE } from './checkpoint.ts';
 import { copyFiles, makeFolder } from './folder-output.ts';
 import type { ModelFolder } from './model-folder.ts';
 import { TOKENIZER_FILES } from './model-folder.ts';
+import type { PruneRule } from './prune.ts';
 import type { BertSettings } from './settings.ts';
 import { formatSettings, IDF_FILE, lexicalOf, SETTINGS_FILE } from './settings.ts';
 import { nameForOthers } from './tensor-names.ts';
@@ -28,6 +29,8 @@ export type TrainedModel = Pick<BertSettings, 'activation' | 'encodeLength'> & {
   /** A tensor's values, by the names of the checkpoint. */
   weights(name: string): Float32Array;
   readonly dtype: WritableDtype;
+  /** Which weights of a document are dropped; as the base does if not given. */
+  readonly prune?: PruneRule | undefined;
   /** Weights of query terms, one a term of the vocabulary; none where every token weighs 1. */
   readonly idf: Float32Array | 'none';
   /** How it was trained, for the card. */
@@ -53,7 +56,7 @@ export async function writeTrainedModel(output: string, model: TrainedModel): Pr
   });
 }
 
-function settingsOf({ name, base, activation, encodeLength, idf }: TrainedModel): BertSettings {
+function settingsOf({ name, base, activation, encodeLength, prune, idf }: TrainedModel): BertSettings {
   const { settings } = base;
   const lexical = lexicalOf(settings);
   return {
@@ -61,7 +64,7 @@ function settingsOf({ name, base, activation, encodeLength, idf }: TrainedModel)
     format: 1,
     name,
     specialTokens: 'drop',
-    prune: settings.prune,
+    prune: prune ?? settings.prune,
     idf: idf === 'none' ? 'none' : IDF_FILE,
     source: `trained from ${settings.source}`,
     activation,

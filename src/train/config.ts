@@ -6,11 +6,20 @@
 import { z } from 'zod';
 import { ConfigError, describeIssues } from '../core/index.ts';
 import { lambdaAt } from '../losses/index.ts';
-import { ACTIVATIONS } from '../model/index.ts';
+import { ACTIVATIONS, parsePruneRule } from '../model/index.ts';
 import { PAPER_ENSEMBLE, parseTeacher, type TeacherSpec, teacherSpecSchema } from '../teach/index.ts';
 
 const count = z.int().positive();
 const rate = z.number().positive();
+
+function isPruneRule(text: string): boolean {
+  try {
+    parsePruneRule(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 const modelSchema = z.strictObject({
   base: z
@@ -22,6 +31,13 @@ const modelSchema = z.strictObject({
   maxLength: z.int().min(3).default(256).describe('tokens of a document that are read in training'),
   encodeLength: z.int().min(3).default(512).describe('tokens of a document that the finished model reads'),
   dtype: z.enum(['F32', 'F16']).default('F32').describe('type of the weights in the finished model'),
+  prune: z
+    .string()
+    .refine(isPruneRule, 'expected none, ratio:0.1, mass:0.9, top-k:200 or threshold:0.05')
+    .optional()
+    .describe(
+      'weights that the finished model drops: none, ratio:0.1, mass:0.9, top-k:200; as the base does if not given',
+    ),
 });
 
 const FORMATS = ['scored', 'triples', 'pairs'] as const;

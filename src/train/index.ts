@@ -3,10 +3,17 @@ export type { ModelFacts, RankTerm, SparsityConfig, TrainConfig, TrainConfigInpu
 export { trainConfigFor, trainConfigSchema } from './config.ts';
 export type { Objective, ObjectiveBatch, ObjectiveResult } from './objective.ts';
 export { objective } from './objective.ts';
-export type { EvaluateConfig, Evaluation, EvaluationOptions, EvaluationResult } from './run/evaluation.ts';
+export type {
+  EvaluateConfig,
+  Evaluation,
+  EvaluationOptions,
+  EvaluationResult,
+  IndexCosts,
+  RuleEvaluation,
+} from './run/evaluation.ts';
 export { Evaluator } from './run/evaluation.ts';
 export type { Metrics, TrainEvent, TrainListener, TrainOutcome } from './run/events.ts';
-export { CollapseError } from './run/guards.ts';
+export { CollapseError, DivergenceError } from './run/guards.ts';
 export type { PinnedTerms } from './run/pinned.ts';
 export type { BaseModel, PrepareOptions } from './run/prepare.ts';
 export { checkInputs, readBase } from './run/prepare.ts';

@@ -5,12 +5,13 @@
 import { createHash } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { InputError, InterruptedError } from '../../core/index.ts';
+import { ConfigError, InputError, InterruptedError, type SparseVector } from '../../core/index.ts';
 import type { Collection, Document } from '../../data/index.ts';
 import { openCollection } from '../../data/index.ts';
-import { createIndex } from '../../engines/index.ts';
-import { depthOf, evaluateRun, indexSystem, runSystem } from '../../eval/index.ts';
-import { loadModel } from '../../model/index.ts';
+import { createIndex, type EngineDocument } from '../../engines/index.ts';
+import { bytesPerQuery, depthOf, evaluateRun, indexSystem, runSystem } from '../../eval/index.ts';
+import { formatPruneRule, loadModel, type Model, type PruneRule, prune } from '../../model/index.ts';
+import { documentText } from '../../text/index.ts';
 import type { TrainConfig } from '../config.ts';
 import { choosePinned, type PinnedDocument, type PinnedTerms, pinnedTerms } from './pinned.ts';
 
@@ -36,6 +37,22 @@ export type EvaluationResult = {
   /** NDCG@10 of each judged query. */
   readonly perQuery: ReadonlyMap<string, number>;
   readonly pinned: readonly PinnedTerms[];
+};
+
+/** What an index of the development collection weighs, and what its queries read of it. */
+export type IndexCosts = {
+  /** Mean bytes of the posting lists that a query asks for (`bytesPerQuery` of eval). */
+  readonly bytesPerQuery: number;
+  /** Bytes of the files of postings. Texts that an index keeps are the same whatever the model, and not counted. */
+  readonly indexSize: number;
+  /** The same for one document: for a development collection that is smaller than the real one. */
+  readonly bytesPerDoc: number;
+};
+
+/** A model whose vectors were cut by a prune rule. */
+export type RuleEvaluation = {
+  readonly rule: PruneRule;
+  readonly values: Evaluation & IndexCosts;
 };
 
 /** By what the best model is chosen. */
@@ -108,6 +125,66 @@ export class Evaluator {
       }
     } finally {
       await loaded.close();
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  /**
+   * What the model would be with each of these prune rules. Documents are encoded once; a rule is applied to their vectors, as
+   * the model itself would apply it, and what is left goes into an index of its own.
+   *
+   * @param model one that drops nothing itself: what is not there no rule can keep
+   * @param scratch a folder for the indexes; emptied before and after
+   */
+  async evaluateRules(
+    { model, rules }: { readonly model: string; readonly rules: readonly PruneRule[] },
+    scratch: string,
+    options: EvaluationOptions,
+  ): Promise<RuleEvaluation[]> {
+    const loaded = await loadModel(model, { threads: options.threads });
+    try {
+      const own = loaded.settings.prune;
+      if (own.rule !== 'none')
+        throw new ConfigError(`${model} prunes itself, by ${formatPruneRule(own)}: expected none`);
+      const vectors = await this.#encode(loaded, options);
+      const found: RuleEvaluation[] = [];
+      for (const rule of rules) {
+        const documents = this.#documents.map(({ id }, i) => ({ id, vector: prune(vectors[i], rule) }));
+        found.push({ rule, values: await this.#evaluateVectors({ model: loaded, documents }, scratch, options) });
+      }
+      return found;
+    } finally {
+      await loaded.close();
+    }
+  }
+
+  async #encode(model: Model, { signal, onProgress }: EvaluationOptions): Promise<SparseVector[]> {
+    const texts = this.#documents.map((document) => ({ id: document.id, text: documentText(document) }));
+    const vectors: SparseVector[] = [];
+    for await (const { vector } of model.encode(texts, { signal, onProgress })) vectors.push(vector);
+    return vectors;
+  }
+
+  /** Through an index in one segment: without log and merges, which what is measured once does not need. */
+  async #evaluateVectors(
+    { model, documents }: { readonly model: Model; readonly documents: readonly EngineDocument[] },
+    scratch: string,
+    { signal }: EvaluationOptions,
+  ): Promise<Evaluation & IndexCosts> {
+    const folder = join(scratch, 'index');
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(scratch, { recursive: true });
+    const vectorsOf = { identity: 'cut', name: 'cut' }; // of nobody's model: it is gone before anybody could add to it
+    const index = await createIndex(folder, { model, vectorsOf, writer: { log: false, autoMerge: false } });
+    try {
+      await index.addAll(documents, { signal });
+      await index.commit();
+      const { values } = await this.#measure(indexSystem(index, { name: 'dev', id: 'dev' }), signal);
+      const { postings: indexSize } = (await index.stats()).store.sizeBytes;
+      const bytesPerDoc = indexSize / documents.length;
+      return { ...values, bytesPerQuery: bytesPerQuery(index, this.#collection.queries), indexSize, bytesPerDoc };
+    } finally {
+      await index.close();
       await rm(folder, { recursive: true, force: true });
     }
   }

@@ -1,6 +1,6 @@
 /** The model as it stands after some steps, as a model folder with a card that tells how it came about. */
 import { basename } from 'node:path';
-import { writeTrainedModel } from '../../model/index.ts';
+import { parsePruneRule, writeTrainedModel } from '../../model/index.ts';
 import { lambdaReached, rampSteps, type TrainConfig } from '../config.ts';
 import type { Metrics } from './events.ts';
 import type { Prepared } from './prepare.ts';
@@ -23,7 +23,7 @@ export async function writeModel(
   const { base, checkpoint, trainer } = prepared;
   const { parameters } = trainer;
   const { vocabulary } = base.tokenizer;
-  const { activation, encodeLength, dtype } = config.model;
+  const { activation, encodeLength, dtype, prune } = config.model;
   await writeTrainedModel(folder, {
     name: figures.name,
     base,
@@ -31,6 +31,7 @@ export async function writeModel(
     activation,
     encodeLength,
     dtype,
+    ...(prune !== undefined && { prune: parsePruneRule(prune) }),
     weights: (name) => parameters.get(name).weights,
     idf: config.idf.source === 'none' ? 'none' : trainer.queryTable.values().slice(0, vocabulary.size),
     training: describeTraining(config, prepared, figures),
