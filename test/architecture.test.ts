@@ -38,7 +38,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'eval',
     'teach',
   ],
-  sweep: ['core', 'files', 'config', 'train'],
+  sweep: ['core', 'files', 'config', 'model', 'train'],
   view: ['core', 'files'],
   cli: [
     'core',

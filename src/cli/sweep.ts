@@ -2,16 +2,21 @@
 import { basename, extname } from 'node:path';
 import { Command } from 'commander';
 import { ConfigSource, describeSettings, renderSettings } from '../config/index.ts';
-import { LzeroError, type Progress, UsageError } from '../core/index.ts';
+import { type Progress, UsageError } from '../core/index.ts';
 import {
+  type BudgetEvent,
   type PointResult,
+  parseBudgets,
   planSweep,
   runSweep,
   type SweepConfig,
   type SweepEvent,
   type SweepOutcome,
+  searchBudget,
+  sweepFailed,
   sweepSchema,
 } from '../sweep/index.ts';
+import { reportBudget, showBudgetPlan } from './budget-report.ts';
 import type { CliContext } from './context.ts';
 import { formatCounted } from './format.ts';
 import { withExamples } from './program.ts';
@@ -21,20 +26,23 @@ import { TrainingView } from './training-view.ts';
 
 type SweepCommandOptions = {
   readonly output?: string;
+  readonly budget?: readonly string[];
   readonly shard?: Shard;
   readonly dryRun?: boolean;
   readonly settings?: boolean;
 };
 
-/** Code of the error after which some points are left. */
-const SWEEP_FAILED = 'SWEEP';
-
 /** The `sweep` command. */
 export function sweepCommand(context: CliContext): Command {
   const command = new Command('sweep')
     .description('train many models that differ in some settings, and write down what came of each')
-    .argument('[config]', 'YAML or JSON file: base, grid, list, seeds, measure')
+    .argument('[config]', 'YAML or JSON file: base, grid, list, seeds, measure, budget')
     .option('-o, --output <folder>', 'folder of the sweep; the name of the configuration with .sweep if not given')
+    .option(
+      '--budget <limits>',
+      'search for the best model that keeps limits of flops, docLen, bytesPerQuery, indexSize or bytesPerDoc, such as flops<=2; may be given several times, in place of budget of the file',
+      (limits: string, before: readonly string[] = []) => [...before, limits],
+    )
     .option('--shard <i/n>', 'only every n-th point, from the i-th on, for machines that share a folder', parseShard)
     .option('--dry-run', 'only check every point, and print their names')
     .option('--settings', 'print every setting of such a file, with its default and its meaning')
@@ -44,27 +52,42 @@ export function sweepCommand(context: CliContext): Command {
     'lzero sweep sweep.yaml --dry-run': 'which points there are, each checked',
     'lzero sweep sweep.yaml -o shared --shard 2/4': 'the second of four machines; the same call again goes on',
     'lzero view sweep.sweep/points/*': 'the curves of all points',
-  });
+    'lzero sweep sweep.yaml --budget "flops<=2, indexSize<=50MB"':
+      'sweep.sweep/best.yaml and best/, the best model within',
+    'lzero sweep sweep.yaml --budget "flops<=2" --dry-run': 'its candidates, and how many steps they take in all',
+  }).addHelpText('after', BUDGET_HELP);
 }
+
+const BUDGET_HELP = `
+With a budget, where the file does not say otherwise (grid, list or set):
+  sparsity.lambda     ¼, ½, 1, 2 and 4 times that of the base
+  sparsity.threshold  ½, 1 and 2 times that of the base; null and 200 where it has none
+  model.activation    that of the base and the one with a logarithm less; relu and l0 for relu
+  model.prune         tried on finished models, without training: none, that of the base, ratio:0.02, 0.05, 0.1, 0.15, 0.2,
+                      0.3, 0.4, and top-k:N where docLen<=N
+Rungs have 1/9, 1/3 and all of optim.steps; the best third goes on, and whoever is best without the budget.
+KB, MB and GB are powers of 1000, KiB, MiB and GiB of 1024.`;
 
 async function run(context: CliContext, file: string | undefined, options: SweepCommandOptions): Promise<void> {
   if (options.settings) return await context.stdout.writeLine(renderSettings(describeSettings(sweepSchema)));
   if (file === undefined) throw new UsageError('name a configuration', { hint: 'see lzero sweep --help' });
-  const sweep = (await ConfigSource.read(file)).check(sweepSchema);
-  if (options.dryRun) return await showPoints(context, sweep);
+  const written = (await ConfigSource.read(file)).check(sweepSchema);
+  const sweep = options.budget ? { ...written, budget: parseBudgets(options.budget) } : written;
+  if (options.dryRun) return await (sweep.budget ? showBudgetPlan(context, sweep) : showPoints(context, sweep));
   const folder = options.output ?? `${basename(file, extname(file))}.sweep`;
   const view = new SweepView(context);
   try {
-    const outcome = await runSweep(sweep, {
+    const around = {
       folder,
       shard: options.shard,
       provenance: provenance(),
       signal: context.signal,
       clock: context.clock,
-      onEvent: (event) => view.show(event),
-    });
+      onEvent: (event: BudgetEvent) => view.show(event),
+    };
+    const outcome = sweep.budget ? await searchBudget(sweep, around) : await runSweep(sweep, around);
     view.close();
-    await report(context, outcome);
+    await ('best' in outcome ? reportBudget(context, outcome) : report(context, outcome));
   } finally {
     view.close();
   }
@@ -90,12 +113,21 @@ class SweepView {
     this.#context = context;
   }
 
-  show(event: SweepEvent): void {
+  show(event: BudgetEvent): void {
     const { logger } = this.#context;
     switch (event.kind) {
       case 'point':
         this.close();
         logger.info(`point ${event.number}/${event.numPoints}: ${event.point.name}`);
+        break;
+      case 'rung':
+        this.close();
+        logger.info(
+          `rung ${event.number}/${event.numRungs}: ${formatCounted(event.rung.numCandidates, 'candidate')} in ${formatCounted(event.rung.steps, 'step')}`,
+        );
+        break;
+      case 'waiting':
+        logger.info(`waiting for ${formatCounted(event.numPoints, 'point')} that other processes or shards have`);
         break;
       case 'training':
         this.#training ??= new TrainingView(this.#context);
@@ -140,10 +172,11 @@ class SweepView {
   }
 }
 
-function resultText({ status, steps, evaluation, measured }: PointResult): string {
-  if (status === 'collapsed') return `collapsed after ${formatCounted(steps, 'step')}`;
+function resultText({ status, steps, evaluation, measured, variants = [] }: PointResult): string {
+  if (status !== 'done') return `${status} after ${formatCounted(steps, 'step')}`;
   const all = [
     ...(evaluation ? [{ name: 'dev', values: evaluation.values }] : []),
+    ...variants.slice(0, 1).map(({ prune, values }) => ({ name: `dev, prune ${prune}:`, values })),
     ...measured.map(({ collection, values }) => ({ name: basename(collection), values })),
   ];
   const text = all.map(
@@ -164,8 +197,5 @@ async function report({ stdout, options, logger }: CliContext, outcome: SweepOut
     });
   else await stdout.writeLine(file);
   logger.info(`${results.length} of ${formatCounted(numPoints, 'point')} over`);
-  if (failed.length === 0) return;
-  throw new LzeroError(SWEEP_FAILED, `${formatCounted(failed.length, 'point')} failed: ${failed[0].error.message}`, {
-    hint: 'mend what is wrong and run the same command again: points that are over stay as they are',
-  });
+  if (failed.length > 0) throw sweepFailed(failed);
 }

@@ -1,5 +1,7 @@
 /** What a sweep is: a training configuration, and the settings in which its points differ. */
 import { z } from 'zod';
+import { messageOf } from '../core/index.ts';
+import { type Budget, parseBudgets } from './budget.ts';
 
 /** Settings by their paths, as `--set` takes them: { "sparsity.lambda": 0.04 }. */
 const settingsSchema = z.record(z.string().min(1), z.json());
@@ -38,7 +40,21 @@ export const sweepSchema = z.strictObject({
     .array(measureSchema)
     .default([])
     .describe('collections that finished models are measured on, beside evaluate of the configuration'),
+  budget: z
+    .union([z.string(), z.array(z.string()).min(1)])
+    .transform(budgetsOf)
+    .optional()
+    .describe('limits such as flops<=2: search for the best model that keeps them, in place of training every point'),
 });
+
+function budgetsOf(given: string | readonly string[], context: z.RefinementCtx): Budget[] {
+  try {
+    return parseBudgets(given);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: messageOf(error), input: given });
+    return z.NEVER;
+  }
+}
 
 /** A checked sweep. */
 export type SweepConfig = z.output<typeof sweepSchema>;

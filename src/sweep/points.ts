@@ -53,7 +53,8 @@ function combinations(grid: SweepConfig['grid']): Settings[] {
   );
 }
 
-function overridesOf(settings: Settings): string[] {
+/** Settings as overrides of a configuration. */
+export function overridesOf(settings: Settings): string[] {
   return Object.entries(settings).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
 }
 

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { describeIssues, parseJson, ResumeError } from '../core/index.ts';
 import { makeFolder, readIfExists, writeFileAtomically } from '../files/index.ts';
+import type { Evaluation, IndexCosts } from '../train/index.ts';
 import type { SweepPoint } from './points.ts';
 
 const numbersSchema = z.record(z.string(), z.number());
@@ -21,18 +22,36 @@ const measuredSchema = z.object({
   perQuery: numbersSchema,
 });
 
+const variantSchema = z.object({
+  /** A prune rule, as the command line has it. */
+  prune: z.string(),
+  values: z.object({
+    'ndcg@10': z.number(),
+    'mrr@10': z.number(),
+    'recall@100': z.number(),
+    flops: z.number(),
+    docLen: z.number(),
+    queryLen: z.number(),
+    bytesPerQuery: z.number(),
+    indexSize: z.number(),
+    bytesPerDoc: z.number(),
+  }) satisfies z.ZodType<Evaluation & IndexCosts>,
+});
+
 const resultSchema = z.object({
   point: z.string(),
   settings: z.record(z.string(), z.json()),
   seed: z.int().nullable(),
-  /** `collapsed`: documents have lost their terms. */
-  status: z.enum(['done', 'collapsed']),
+  /** `collapsed`: documents have lost their terms; `diverged`: numbers were not finite any more. */
+  status: z.enum(['done', 'collapsed', 'diverged']),
   /** Steps done. */
   steps: z.int(),
   stoppedEarly: z.boolean(),
   /** Of the finished model, by `evaluate` of the configuration. */
   evaluation: z.object({ step: z.int(), values: numbersSchema }).nullable(),
   measured: z.array(measuredSchema),
+  /** The model with each prune rule that a search under a budget has asked for; of the development collection. */
+  variants: z.array(variantSchema).optional(),
   /** Of the call that finished it: training, and measuring after it. */
   seconds: z.object({ training: z.number(), measuring: z.number() }),
   /** sha256 of the configuration that it was trained by, and of what it was measured on. */
@@ -41,6 +60,8 @@ const resultSchema = z.object({
 
 /** What came of a point. */
 export type PointResult = z.infer<typeof resultSchema>;
+/** A finished model with a prune rule. */
+export type PrunedResult = z.infer<typeof variantSchema>;
 /** A finished model on a collection. */
 export type Measured = z.infer<typeof measuredSchema>;
 

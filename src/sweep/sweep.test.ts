@@ -9,7 +9,8 @@ import { acquireLock } from '../files/index.ts';
 import { type SweepConfig, sweepSchema } from './config.ts';
 import { sweepPoints } from './points.ts';
 import type { PointResult } from './results.ts';
-import { runSweep, type SweepEvent, type SweepOptions } from './sweep.ts';
+import type { SweepEvent, SweepOptions } from './run-point.ts';
+import { runSweep } from './sweep.ts';
 
 const swept = (parts: object): SweepConfig => sweepSchema.parse({ base: 'train.yaml', ...parts });
 const namesOf = (parts: object): string[] => sweepPoints(swept(parts)).map(({ name }) => name);
