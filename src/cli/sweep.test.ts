@@ -54,6 +54,64 @@ describe('lzero sweep', () => {
     for (const key of ['base', 'grid', 'list', 'seeds', 'measure[].collection']) expect(stdout).toContain(key);
   });
 
+  describe('--budget', () => {
+    let searched: string;
+    beforeAll(() => {
+      searched = join(folder, 'searched.yaml');
+      const grid = 'grid: { sparsity.lambda: [0.01, 0.1], model.prune: [none, "top-k:4"] }';
+      const set = 'set: { optim.steps: 6, optim.warmup: 1, sparsity.ramp: 3, sparsity.threshold: 5, model.activation: l0 }';
+      writeFileSync(searched, `base: ${join(folder, 'tiny.yaml')}\n${set}\n${grid}\n`);
+    });
+
+    it('prints the front, what was given up and where the best model is', async () => {
+      const output = join(folder, 'best');
+      const { exitCode, stdout, stderr } = await lzero(searched, '-o', output, '--budget', 'docLen<=4, flops<=1000');
+      expect(exitCode, stderr).toBe(0);
+      expect(stdout).toMatch(/^ +candidate +prune +NDCG@10 +FLOPS +Doc_Len +bytes a query +index size +bytes a document$/m);
+      expect(stdout).toMatch(/^\* +lambda=\S+ +top-k:4 +0\.\d{4} /m);
+      expect(stdout).toMatch(/^best within the budget: NDCG@10 .* prune top-k:4\)$/m);
+      expect(stdout).toContain('flops<=1000 does not bind');
+      expect(stdout).toContain(`configuration: ${join(output, 'best.yaml')}`);
+      expect(stderr).toContain('rung 1/2: 2 candidates in 2 steps');
+      const again = await lzero(searched, '-o', output, '--budget', 'docLen<=4', '--json', '--quiet');
+      expect(JSON.parse(again.stdout)).toMatchObject({
+        schemaVersion: 1,
+        budgets: ['docLen<=4'],
+        best: { prune: 'top-k:4' },
+        files: { model: join(output, 'best') },
+      });
+    }, 120_000);
+
+    it('ends with 1 and BUDGET where no model keeps it, after the table', async () => {
+      const { exitCode, stdout, stderr } = await lzero(searched, '-o', join(folder, 'best'), '--budget', 'indexSize<=1B');
+      expect(exitCode).toBe(1);
+      expect(stdout).toContain('misses indexSize<=1B');
+      expect(stderr).toMatch(/error\[BUDGET\]: no model keeps indexSize<=1B: nearest to the budget: /);
+      expect(stderr).toContain('hint:');
+    }, 120_000);
+
+    it('with --dry-run prints rungs, trainings, steps, rules and candidates', async () => {
+      const { stdout } = await lzero(searched, '--budget', 'flops<=2', '--budget', 'docLen<=9', '--dry-run');
+      expect(stdout).toBe(
+        [
+          'rung 1: 2 candidates × 2 steps',
+          'rung 2: at most 2 candidates × 6 steps',
+          'at most 4 trainings, 16 steps in all: those of 2.7 whole trainings',
+          'prune rules, tried on each: none, top-k:4',
+          'candidates:',
+          'lambda=0.01',
+          'lambda=0.1',
+          '',
+        ].join('\n'),
+      );
+    });
+
+    it('that cannot be read ends with 2', async () => {
+      const { exitCode, stderr } = await lzero(searched, '--budget', 'flop<=2');
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining('did you mean flops?')]);
+    });
+  });
+
   it('ends with 1 and SWEEP where a point failed, with 2 where the file is wrong', async () => {
     const bad = join(folder, 'bad.yaml');
     const text = readFileSync(config, 'utf8');

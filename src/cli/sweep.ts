@@ -123,7 +123,7 @@ class SweepView {
       case 'rung':
         this.close();
         logger.info(
-          `rung ${event.number}/${event.numRungs}: ${formatCounted(event.rung.numCandidates, 'candidate')} in ${formatCounted(event.rung.steps, 'step')}`,
+          `rung ${event.number}/${event.numRungs}: ${formatCounted(event.numCandidates, 'candidate')} in ${formatCounted(event.steps, 'step')}`,
         );
         break;
       case 'waiting':

@@ -82,6 +82,11 @@ describe('lzero train', () => {
       /bad\.yaml:6:\d+: .*20 steps of 20/,
     ],
     [
+      'a prune rule that nobody knows',
+      (yaml: string) => yaml.replace('maxLength: 24', 'maxLength: 24, prune: half'),
+      /bad\.yaml:1:\d+: .*`model\.prune`: expected none, ratio:0\.1/,
+    ],
+    [
       'a mask with L1, which has none',
       (yaml: string) => yaml.replace('ramp: 8', 'ramp: 8, regulariser: l1'),
       /bad\.yaml:5:\d+: .*l1 has none/,

@@ -20,7 +20,7 @@ import { type EvaluateConfig, Evaluator, type TrainConfig } from '../train/index
 import type { Budget } from './budget.ts';
 import { searchSpace } from './candidates.ts';
 import type { SweepConfig } from './config.ts';
-import { asCandidate, frozen, inSteps, numKept, type Rung, rungsOf } from './halving.ts';
+import { asCandidate, frozen, inSteps, type Rung, rungsOf } from './halving.ts';
 import type { PointResult } from './results.ts';
 import type { PlannedPoint, SweepEvent, SweepOptions } from './run-point.ts';
 import { type FailedPoint, type PointsOptions, planSweep, runPoints } from './sweep.ts';
@@ -46,7 +46,7 @@ export type BudgetPlan = {
 export type BudgetEvent =
   | SweepEvent
   /** A rung is next; `number` counts from 1. */
-  | { readonly kind: 'rung'; readonly number: number; readonly numRungs: number; readonly rung: Rung }
+  | ({ readonly kind: 'rung'; readonly number: number; readonly numRungs: number } & Pick<Rung, 'steps' | 'numCandidates'>)
   /** Points of a rung are left to others, and the next rung needs them. */
   | { readonly kind: 'waiting'; readonly numPoints: number };
 
@@ -111,14 +111,13 @@ export async function searchBudget(sweep: SweepConfig, options: BudgetOptions): 
   let variants: Variant[] = [];
   for (const [i, { steps }] of plan.rungs.entries()) {
     const points = pointsOf(plan, { names, rung: i });
-    const rung = { steps, numCandidates: points.length };
-    onEvent({ kind: 'rung', number: i + 1, numRungs: plan.rungs.length, rung });
+    onEvent({ kind: 'rung', number: i + 1, numRungs: plan.rungs.length, steps, numCandidates: points.length });
     const place = { folder: join(folder, `rung-${i + 1}`), sharedFolder: folder, development };
     const results = await runRung(points, { ...options, ...place, onEvent: once(onEvent) }, onEvent);
     rungs.push({ steps, results });
     variants = results.flatMap(variantsOf);
     requireSome(variants, results);
-    names = goingOn(variants, plan.budgets, numKept(names.size));
+    names = goingOn(variants, plan.budgets, plan.rungs[i + 1]?.numKept ?? 0);
   }
   return await conclude(plan, { rungs, variants: ranked(variants, plan.budgets), folder });
 }

@@ -28,7 +28,11 @@ describe('rungs', () => {
       [2, 900],
     ]);
     expect(sizes(4, 900).map(([numCandidates]) => numCandidates)).toEqual([4, 3, 2]);
-    expect(sizes(9, 1)).toEqual([[2, 1]]);
+    expect(sizes(9, 1)).toEqual([[9, 1]]);
+    expect(sizes(9, 3)).toEqual([
+      [9, 1],
+      [4, 3],
+    ]);
   });
 });
 

@@ -9,9 +9,9 @@
  * Each rung costs about as many steps as the others. The one more is for comparison: whoever is best without a budget goes
  * along, so that what the budget costs is told at the same number of steps.
  *
- * Jamieson and Talwalkar, AISTATS 2016, https://arxiv.org/abs/1502.07943 (Successive Halving, Figure 2), with a third in
- * place of a half, as Hyperband has it (Li et al., JMLR 2018, https://arxiv.org/abs/1603.06560, η = 3). They go on with the
- * trainings of the rung before; ours begin anew, since a run is of one length (see `inSteps`).
+ * The idea is that of Jamieson and Talwalkar, AISTATS 2016, https://arxiv.org/abs/1502.07943, with a third in place of a half
+ * and one setting of lengths. Theirs goes on with the trainings of the rung before; ours begin anew, since a run is of one
+ * length (see `inSteps`).
  */
 import type { TrainConfig } from '../train/index.ts';
 
@@ -22,25 +22,20 @@ const MAX_RUNGS = 3;
 /** A round of trainings of the same length. */
 export type Rung = {
   readonly steps: number;
-  /** The most that it can be. */
+  /** How many come into it by their ranks; all of them into the first. */
+  readonly numKept: number;
+  /** The most that it can have, with the one for comparison. */
   readonly numCandidates: number;
 };
 
 /** The rungs for so many candidates. Few candidates need few: three are told apart in two, one in one. */
 export function rungsOf(numCandidates: number, steps: number): Rung[] {
   const numRungs = Math.min(MAX_RUNGS, 1 + Math.ceil(Math.log(numCandidates) / Math.log(KEPT_OF) - 1e-9));
-  const rungs: Rung[] = [];
-  for (let left = numCandidates, i = numRungs - 1; i >= 0; i--) {
-    const own = Math.max(1, Math.round(steps / KEPT_OF ** i));
-    rungs.push({ steps: own, numCandidates: Math.min(numCandidates, left + (rungs.length > 0 ? 1 : 0)) });
-    left = numKept(left);
-  }
-  return rungs.filter(({ steps: own }, i) => own !== rungs[i + 1]?.steps); // of very few steps, the shortest rungs are one
-}
-
-/** How many of a rung go on. */
-export function numKept(numCandidates: number): number {
-  return Math.ceil(numCandidates / KEPT_OF);
+  const lengths = Array.from({ length: numRungs }, (_, i) => steps / KEPT_OF ** (numRungs - 1 - i));
+  const distinct = new Set(lengths.map((length) => Math.max(1, Math.round(length)))); // of very few steps, some are one
+  return Array.from(distinct, (own, i) => ({ steps: own, numKept: Math.ceil(numCandidates / KEPT_OF ** i) })).map(
+    (rung, i) => ({ ...rung, numCandidates: Math.min(numCandidates, rung.numKept + (i > 0 ? 1 : 0)) }),
+  );
 }
 
 /**

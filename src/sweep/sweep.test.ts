@@ -165,6 +165,18 @@ describe('running a sweep', () => {
     expect(results[1].steps).toBeGreaterThan(0);
   }, 120_000);
 
+  it('tells a training whose numbers are not finite from one that lost its terms', async () => {
+    const { results } = await sweepInto('diverged', config({ list: [{ 'optim.learningRate': 1e30 }] }));
+    expect(results.map(({ status, stoppedEarly }) => [status, stoppedEarly])).toEqual([['diverged', true]]);
+  }, 120_000);
+
+  it('lets two that begin in the same instant share frozen layers: no point fails for it', async () => {
+    const sweep = config({ ...GRID, set: { ...SHORT, 'engine.freezeLayers': 1 } });
+    const both = await Promise.all([sweepInto('instant', sweep), sweepInto('instant', sweep)]);
+    expect(both.flatMap(({ failed }) => failed)).toEqual([]);
+    expect((await sweepInto('instant', sweep)).results).toHaveLength(4);
+  }, 120_000);
+
   it('checks all points before the first is trained, and names the one that is wrong', async () => {
     const sweep = config({ grid: { 'sparsity.lambda': [0.01, -1] } });
     await expect(sweepInto('wrong', sweep)).rejects.toThrow(/point lambda=-1: --set sparsity\.lambda=-1: /);

@@ -1,8 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { tinyConfig } from '../../../test/train/tiny-training.ts';
+import { LzeroError } from '../../core/index.ts';
 import { matrixFromRows } from '../../losses/index.ts';
 import type { StepReport } from '../trainer.ts';
-import { checkFirstBatch, checkLengths, checkStep, logitStatistics } from './guards.ts';
+import {
+  alarmError,
+  alarmFrom,
+  CollapseError,
+  checkFirstBatch,
+  checkLengths,
+  checkStep,
+  DivergenceError,
+  logitStatistics,
+} from './guards.ts';
 
 const config = (...set: string[]) =>
   tinyConfig(
@@ -108,4 +118,15 @@ describe('steps', () => {
 it('evaluations: less than one term a document is an alarm at the second time in a row', () => {
   expect(checkLengths(1, 0.4, config())).toBeUndefined();
   expect(checkLengths(2, 0.4, config())?.message).toContain('documents have 0.40 terms');
+});
+
+it('alarms end a run as a collapse, or as a divergence where numbers are not finite; both cross threads as they are', () => {
+  const collapse = alarmError({ message: 'dead', hint: 'lower λ' });
+  const divergence = alarmError({ message: 'NaN', hint: 'slower', isFatal: true });
+  expect([collapse.code, divergence.code]).toEqual(['COLLAPSE', 'DIVERGED']);
+  const crossed = ({ code, message, hint }: LzeroError) => alarmFrom(new LzeroError(code, message, { hint }));
+  expect(crossed(collapse)).toBeInstanceOf(CollapseError);
+  expect(crossed(divergence)).toBeInstanceOf(DivergenceError);
+  expect(crossed(divergence)).toMatchObject({ message: 'NaN', hint: 'slower' });
+  expect(crossed(new LzeroError('OTHER', 'x'))).not.toBeInstanceOf(CollapseError);
 });
