@@ -89,7 +89,7 @@ describe('a search under a budget', () => {
 
   it('freezes it as a model that measures as it was measured', async () => {
     const { files, best } = first.outcome;
-    const { evaluate } = (await planBudgetSearch(config(DOC_LEN))) ?? {};
+    const { evaluate } = await planBudgetSearch(config(DOC_LEN));
     const evaluator = await Evaluator.open(evaluate);
     const { values } = await evaluator.evaluate(files?.model ?? '', join(folder, 'scratch'), { threads: 1 });
     for (const [name, value] of Object.entries(values)) expect(best?.values).toHaveProperty([name], value);
@@ -127,7 +127,7 @@ describe('a search under a budget', () => {
       const { outcome } = await searchIn('other', config('docLen<=4', { grid }), { onEvent: (event) => events.push(event) });
       const steps = events.filter((event) => event.kind === 'training' && event.event.kind === 'step').length;
       expect(steps % 6).toBe(0); // whole trainings of the last rung at most
-      expect(outcome.best?.prune).toBe('top-k:3'); // nothing else is as short
+      expect(outcome.best?.values.docLen).toBeLessThanOrEqual(4); // of top-k:3, if nothing is better
       expect(outcome.rungs[0].results[0].variants?.map(({ prune }) => prune)).toEqual(grid['model.prune']);
     },
     TIMEOUT_MS,

@@ -3,7 +3,7 @@
  * each is measured with several prune rules, and the best that keeps every limit is frozen. A rung is a sweep in a folder of its
  * own, with all that a sweep can do: it goes on after a kill, and processes can share it.
  *
- *     rung-1/ …          a sweep each: points/, results/, results.jsonl
+ *     steps-222/ …       a rung each, a sweep: points/, results/, results.jsonl
  *     teachers/ …        what all rungs share, as in a sweep
  *     best.yaml          the configuration of the best model, for lzero train
  *     best/              that model
@@ -16,7 +16,7 @@ import { stringify } from 'yaml';
 import { assert, ConfigError, InterruptedError, LockedError, LzeroError } from '../core/index.ts';
 import { acquireLock, type Lock, makeFolder, writeFileAtomically } from '../files/index.ts';
 import { parsePruneRule, repruneModel } from '../model/index.ts';
-import { type EvaluateConfig, Evaluator, type TrainConfig } from '../train/index.ts';
+import { type EvaluateConfig, Evaluator } from '../train/index.ts';
 import type { Budget } from './budget.ts';
 import { searchSpace } from './candidates.ts';
 import type { SweepConfig } from './config.ts';
@@ -112,10 +112,10 @@ export async function searchBudget(sweep: SweepConfig, options: BudgetOptions): 
   for (const [i, { steps }] of plan.rungs.entries()) {
     const points = pointsOf(plan, { names, rung: i });
     onEvent({ kind: 'rung', number: i + 1, numRungs: plan.rungs.length, steps, numCandidates: points.length });
-    const place = { folder: join(folder, `rung-${i + 1}`), sharedFolder: folder, development };
+    const place = { folder: rungFolder(folder, steps), sharedFolder: folder, development };
     const results = await runRung(points, { ...options, ...place, onEvent: once(onEvent) }, onEvent);
     rungs.push({ steps, results });
-    variants = results.flatMap(variantsOf);
+    variants = results.flatMap((result) => variantsOf(result, plan));
     requireSome(variants, results);
     names = goingOn(variants, plan.budgets, plan.rungs[i + 1]?.numKept ?? 0);
   }
@@ -179,11 +179,16 @@ export function sweepFailed(failed: readonly FailedPoint[]): LzeroError {
   });
 }
 
-/** A model that has lost its terms keeps every budget, and is of no use. */
-function variantsOf({ point, settings, status, variants = [] }: PointResult): Variant[] {
+/** By its steps, not its number: candidates that are added may make more rungs. */
+function rungFolder(folder: string, steps: number): string {
+  return join(folder, `steps-${steps}`);
+}
+
+/** With the rules of this search alone. A model that has lost its terms keeps every budget, and is of no use. */
+function variantsOf({ point, settings, status, variants = [] }: PointResult, { rules }: BudgetPlan): Variant[] {
   if (status !== 'done') return [];
   return variants
-    .filter(({ values }) => values.docLen >= 1)
+    .filter(({ prune, values }) => rules.includes(prune) && values.docLen >= 1)
     .map(({ prune, values }) => ({ point, settings, prune, values }));
 }
 
@@ -197,16 +202,12 @@ function requireSome(variants: readonly Variant[], results: readonly PointResult
 
 type Found = Pick<BudgetOutcome, 'rungs' | 'variants'> & { readonly folder: string };
 
-async function conclude(
-  { budgets, candidates }: BudgetPlan,
-  { rungs, variants, folder }: Found,
-): Promise<BudgetOutcome> {
+async function conclude(plan: BudgetPlan, { rungs, variants, folder }: Found): Promise<BudgetOutcome> {
+  const { budgets } = plan;
   const best = bestOf(variants, budgets);
   const front = paretoFront(variants, budgets);
   const explanation = explain(variants, budgets);
-  const candidate = candidates.find(({ name }) => name === best?.point);
-  const model = join(folder, `rung-${rungs.length}`, 'points', best?.point ?? '', 'model');
-  const files = best && candidate && (await freeze(best, { config: candidate.config, model }, { folder, explanation }));
+  const files = best && (await freeze(best, plan, { folder, explanation }));
   const about = { budgets: budgets.map(({ text }) => text), best: best ?? null, front, variants, explanation };
   await writeFileAtomically(join(folder, 'budget.json'), `${JSON.stringify(about, undefined, 1)}\n`);
   return { budgets, rungs, variants, front, best, explanation, files };
@@ -214,16 +215,18 @@ async function conclude(
 
 /** Writes best.yaml and best/. */
 async function freeze(
-  { prune }: Variant,
-  { config, model }: { readonly config: TrainConfig; readonly model: string },
+  { point, prune }: Variant,
+  { candidates }: BudgetPlan,
   { folder, explanation }: { readonly folder: string; readonly explanation: readonly string[] },
 ): Promise<NonNullable<BudgetOutcome['files']>> {
+  const config = candidates.find(({ name }) => name === point)?.config;
+  assert(config !== undefined, `${point} is no candidate`);
+  const trained = join(rungFolder(folder, config.optim.steps), 'points', point, 'model');
   const files = { config: join(folder, 'best.yaml'), model: join(folder, 'best') };
-  assert(config.evaluate !== undefined, 'a candidate without a development collection');
   const comment = explanation.map((sentence) => `# ${sentence}\n`).join('');
-  const lock = await lockInTurn(join(folder, 'best.lock')); // processes that share the folder find the same at the same time
+  const lock = await lockInTurn(join(folder, 'best.lock')); // processes that share the folder find the same, all at once
   try {
-    await repruneModel(model, files.model, parsePruneRule(prune));
+    await repruneModel(trained, files.model, parsePruneRule(prune));
     await writeFileAtomically(files.config, `${comment}${stringify(frozen(config, prune))}`);
   } finally {
     lock.release();
