@@ -158,6 +158,13 @@ export class EngineError extends LzeroError {
   }
 }
 
+/** A figure that cannot be drawn: a point that is no number, or has no place on its axis. */
+export class FigureError extends LzeroError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('FIGURE', message, details);
+  }
+}
+
 /** Work stopped on purpose, by Ctrl-C or an abort signal. Exit code 130; 143 by SIGTERM. */
 export class InterruptedError extends LzeroError {
   constructor(message = 'interrupted', details?: ErrorDetails) {

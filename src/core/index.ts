@@ -10,6 +10,7 @@ export {
   DownloadError,
   EngineError,
   errorCode,
+  FigureError,
   forSetting,
   IdfError,
   IndexFormatError,
