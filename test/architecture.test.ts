@@ -39,6 +39,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'teach',
   ],
   sweep: ['core', 'files', 'config', 'model', 'train'],
+  figures: ['core', 'files'],
   view: ['core', 'files'],
   cli: [
     'core',
@@ -58,6 +59,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'teach',
     'train',
     'sweep',
+    'figures',
     'view',
   ],
 };
