@@ -3,6 +3,7 @@
  * carry Observable Plot inside, so that no installed package needs it.
  */
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { errorCode, FigureError } from '../core/index.ts';
 import type { Drawing } from './drawing.ts';
 
@@ -16,7 +17,7 @@ export type SvgPlace = 'file' | 'page';
 /** A drawing as the text of an SVG element. */
 export type DrawSvg = (drawing: Drawing, place: SvgPlace) => string;
 
-/** The module, which is some time to load: once a process. */
+/** The module. It takes some time to load, once a process. */
 export async function loadDrawSvg(): Promise<DrawSvg> {
   try {
     const { drawSvg }: { drawSvg: DrawSvg } = await import(new URL('draw-svg.js', FOLDER).href);
@@ -36,7 +37,7 @@ export async function readPageScript(): Promise<string> {
 }
 
 function notBuilt(cause: unknown): FigureError {
-  return new FigureError(`what draws figures is not built: ${FOLDER.pathname} lacks it`, {
+  return new FigureError(`what draws figures is not built: ${fileURLToPath(FOLDER)} lacks it`, {
     hint: 'npm run build',
     cause,
   });

@@ -21,6 +21,7 @@ export const PAGE_STYLE = `
   :root { --line: #3d444d; --text: #e6edf3; --quiet: #9da7b1; --page: #0d1117; ${variables(DARK_COLOURS)} }
 }
 @media print { :root { --line: #d0d7de; --text: #1f2328; --quiet: #57606a; --page: #ffffff; ${variables(LIGHT_COLOURS)} } }
+html { scrollbar-gutter: stable; }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--text); font: 16px/1.5 system-ui, sans-serif; }
 main { max-width: 60rem; margin: 0 auto; padding: 1rem; }

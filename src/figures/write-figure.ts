@@ -25,20 +25,19 @@ export async function writeFigure(figure: Figure, folder: string): Promise<Figur
   const csv = figureCsv(figure);
   const svg = `<?xml version="1.0" encoding="UTF-8"?>\n${drawSvg(drawing, 'file')}\n`;
   const html = renderPage(figure, { drawing, csv, script, svg: drawSvg(drawing, 'page') });
-  return await writeAll(join(folder, figure.id), { svg, html, csv });
-}
-
-async function writeAll(stem: string, { svg, html, csv }: FigureFiles): Promise<FigureFiles> {
-  const paths = { svg: `${stem}.svg`, html: `${stem}.html`, csv: `${stem}.csv` };
-  makeParent(stem);
+  const paths = {
+    svg: join(folder, `${figure.id}.svg`),
+    html: join(folder, `${figure.id}.html`),
+    csv: join(folder, `${figure.id}.csv`),
+  };
+  ensureFolder(folder);
   await writeFileAtomically(paths.csv, csv);
   await writeFileAtomically(paths.svg, svg);
   await writeFileAtomically(paths.html, html);
   return paths;
 }
 
-function makeParent(stem: string): void {
-  const folder = join(stem, '..');
+function ensureFolder(folder: string): void {
   try {
     makeFolder(folder);
   } catch (cause) {

@@ -52,6 +52,19 @@ function itIsTheWholePackage(installed: () => Project): void {
     const imports = subpaths.map((subpath) => `await import(${JSON.stringify(subpath.replace('.', 'lzero'))});`);
     expect(await script(imports.join('\n'))).toEqual({ exitCode: 0, stdout: '', stderr: '' });
   });
+
+  it('draws figures with what it has inside', async () => {
+    const { script, folder } = installed();
+    const source = `
+      import { readFileSync } from 'node:fs';
+      import { writeFigure } from 'lzero/figures';
+      const axis = { label: 'n', scale: 'linear' };
+      const series = [{ name: 's', kind: 'measured', points: [{ x: 1, y: 2, label: 'p' }] }];
+      const figure = { id: 'f', title: 't', caption: 'c', x: axis, y: axis, series };
+      const { svg, html } = await writeFigure(figure, ${JSON.stringify(join(folder, 'figures'))});
+      console.log(/<circle /.test(readFileSync(svg, 'utf8')), readFileSync(html, 'utf8').length > 100_000);`;
+    expect(await script(source)).toEqual({ exitCode: 0, stdout: 'true true\n', stderr: '' });
+  });
 }
 
 /** What `lzero doctor --json` says of the engine. */
