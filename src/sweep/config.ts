@@ -16,6 +16,10 @@ const measureSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe('judged documents, and of the others the first that fit; null for all'),
+  dropIdenticalIds: z
+    .boolean()
+    .optional()
+    .describe('a query must not find the document of its own id, as in ArguAna and Quora; it may if not given'),
 });
 
 /** A sweep as it is written in a file. */

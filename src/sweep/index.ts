@@ -9,6 +9,7 @@ export type { Rung } from './halving.ts';
 export type { SweepPoint } from './points.ts';
 export { sweepPoints } from './points.ts';
 export type { Measured, PointResult, PrunedResult } from './results.ts';
+export { readResults } from './results.ts';
 export type { PlannedPoint, Pruning, Shard, SweepEvent, SweepOptions } from './run-point.ts';
 export type { FailedPoint, SweepOutcome } from './sweep.ts';
 export { planSweep, runSweep } from './sweep.ts';

@@ -5,9 +5,10 @@
  *     results/NAME.json     a point that is over: its settings and what came of it
  *     results.jsonl         the same, a line each, in the order of the sweep
  */
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { describeIssues, parseJson, ResumeError } from '../core/index.ts';
+import { describeIssues, errorCode, parseJson, ResumeError } from '../core/index.ts';
 import { makeFolder, readIfExists, writeFileAtomically } from '../files/index.ts';
 import type { Evaluation, IndexCosts } from '../train/index.ts';
 import type { SweepPoint } from './points.ts';
@@ -96,6 +97,27 @@ export class SweepResults {
   }
 }
 
+/** Every result of a sweep's folder, by the name of its point, whatever configuration it was made by. */
+export async function readResults(folder: string): Promise<ReadonlyMap<string, PointResult>> {
+  const names = await readdir(join(folder, 'results')).catch((error: unknown) => {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    return [];
+  });
+  const results = new Map<string, PointResult>();
+  for (const name of names.filter((file) => file.endsWith('.json')).sort()) {
+    const path = join(folder, 'results', name);
+    const found = parseResult(path, await readFile(path, 'utf8'), resultSchema);
+    results.set(found.point, found);
+  }
+  return results;
+}
+
+function parseResult<T>(path: string, text: string, schema: z.ZodType<T>): T {
+  const parsed = schema.safeParse(parseJson(text, (problem) => new ResumeError(`${path}: ${problem}`)));
+  if (!parsed.success) throw new ResumeError(`${path}: ${describeIssues(parsed.error.issues)}`);
+  return parsed.data;
+}
+
 /** What a file of a point says, if it is there. One that was made by other settings under the same name is refused. */
 export async function readStored<T extends { readonly config: string }>(
   path: string,
@@ -104,9 +126,8 @@ export async function readStored<T extends { readonly config: string }>(
 ): Promise<T | undefined> {
   const text = await readIfExists(path);
   if (text === undefined) return undefined;
-  const parsed = schema.safeParse(parseJson(text, (problem) => new ResumeError(`${path}: ${problem}`)));
-  if (!parsed.success) throw new ResumeError(`${path}: ${describeIssues(parsed.error.issues)}`);
-  if (parsed.data.config === config) return parsed.data;
+  const stored = parseResult(path, text, schema);
+  if (stored.config === config) return stored;
   throw new ResumeError(`${path} is of another configuration`, {
     hint: 'base, set or measure have changed: name another folder with -o, or delete this one',
   });

@@ -19,7 +19,10 @@ import { choosePinned, type PinnedDocument, type PinnedTerms, pinnedTerms } from
 export type EvaluateConfig = Pick<
   NonNullable<TrainConfig['evaluate']>,
   'collection' | 'split' | 'maxQueries' | 'maxDocuments'
->;
+> & {
+  /** A query must not find the document of its own id. */
+  readonly dropIdenticalIds?: boolean | undefined;
+};
 
 /** What an evaluation found. */
 export type Evaluation = {
@@ -64,6 +67,7 @@ const METRICS = ['ndcg@10', 'mrr@10', 'recall@100'] as const;
 export class Evaluator {
   readonly #collection: Collection;
   readonly #documents: readonly Document[];
+  readonly #dropIdenticalIds: boolean;
   #pinned: readonly PinnedDocument[];
 
   /** Reads the collection, of large ones the part that the configuration wants. */
@@ -72,12 +76,17 @@ export class Evaluator {
     const queries = whole.queries.slice(0, config.maxQueries ?? undefined);
     const qrels = new Map(queries.map(({ id }) => [id, whole.qrels.get(id) ?? new Map()]));
     const collection = { ...whole, queries, qrels };
-    return new Evaluator(collection, await documentsOf(collection, config.maxDocuments));
+    return new Evaluator(collection, await documentsOf(collection, config.maxDocuments), config);
   }
 
-  private constructor(collection: Collection, documents: readonly Document[]) {
+  private constructor(
+    collection: Collection,
+    documents: readonly Document[],
+    { dropIdenticalIds = false }: Pick<EvaluateConfig, 'dropIdenticalIds'>,
+  ) {
     this.#collection = collection;
     this.#documents = documents;
+    this.#dropIdenticalIds = dropIdenticalIds;
     this.#pinned = choosePinned(null, documents);
   }
 
@@ -193,9 +202,11 @@ export class Evaluator {
     system: ReturnType<typeof indexSystem>,
     signal: AbortSignal | undefined,
   ): Promise<Pick<EvaluationResult, 'values' | 'perQuery'>> {
-    const { run, costs } = await runSystem(system, this.#collection, { k: depthOf(METRICS), signal });
+    const dropIdenticalIds = this.#dropIdenticalIds;
+    const k = depthOf(METRICS, { dropIdenticalIds });
+    const { run, costs } = await runSystem(system, this.#collection, { k, signal });
     if (signal?.aborted) throw new InterruptedError();
-    const options = { metrics: METRICS, averageOver: 'judged' } as const;
+    const options = { metrics: METRICS, averageOver: 'judged', dropIdenticalIds } as const;
     const { mean, perQuery } = evaluateRun(run, this.#collection.qrels, options);
     const { flops = 0, docLen = 0, queryLen = 0 } = costs ?? {};
     const [ndcg, mrr, recall] = METRICS.map((name) => mean[name]);
