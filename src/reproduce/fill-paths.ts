@@ -1,0 +1,77 @@
+/**
+ * A scale with paths in place of names, written down as it is run:
+ *
+ *     FOLDER/configs/     scale.yaml and train.yaml as they come with the package, sweeps with paths filled in
+ *     FOLDER/data/        what the scale needs
+ *     FOLDER/sweep/       points and results of all sweeps, as `lzero sweep` leaves them
+ *
+ * so `lzero sweep FOLDER/configs/table2.yaml -o FOLDER/sweep` does by hand what `lzero reproduce table2` does.
+ */
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { loadConfig } from '../config/index.ts';
+import { makeFolder, writeFileAtomically } from '../files/index.ts';
+import type { Settings } from '../sweep/index.ts';
+import { trainConfigSchema } from '../train/index.ts';
+import { readScale, type Scale, SWEEPS } from './scale.ts';
+
+/** Where the parts of a reproduction lie. */
+export type Places = {
+  readonly configs: string;
+  readonly data: string;
+  readonly sweep: string;
+  /** BM25 on the sets, a file each. */
+  readonly bm25: string;
+};
+
+/** The places of a reproduction's folder. */
+export function placesOf(folder: string): Places {
+  const [configs, data, sweep, bm25] = ['configs', 'data', 'sweep', 'bm25'].map((name) => join(folder, name));
+  return { configs, data, sweep, bm25 };
+}
+
+/**
+ * Writes the configurations of a scale with paths, and gives the scale as it is written there.
+ *
+ * @param source folder of the scale's configurations
+ * @param paths of what the scale needs, by the names that configurations call it
+ */
+export async function fillPaths(source: string, folder: string, paths: ReadonlyMap<string, string>): Promise<Scale> {
+  const { configs } = placesOf(folder);
+  const scale = await readScale(source);
+  makeFolder(configs);
+  for (const name of ['scale.yaml', 'train.yaml']) await copyFile(join(source, name), join(configs, name));
+  const set = await filledSettings(scale.train, paths);
+  const measure = scale.config.sets.map(({ collection, split, dropIdenticalIds }) => ({
+    collection: paths.get(collection) ?? collection,
+    split,
+    ...(dropIdenticalIds !== undefined && { dropIdenticalIds }),
+  }));
+  for (const name of SWEEPS) {
+    const sweep = { ...scale.sweeps[name], base: join(configs, 'train.yaml') };
+    const filled = { ...sweep, set: { ...sweep.set, ...set }, measure };
+    await writeFileAtomically(join(configs, `${name}.yaml`), formatSweep(filled)); // JSON is YAML
+  }
+  return await readScale(configs);
+}
+
+function formatSweep(sweep: object): string {
+  return `# Filled in by lzero reproduce.\n${JSON.stringify(sweep, undefined, 2)}\n`;
+}
+
+/** Settings of a training configuration that name what a scale needs. */
+async function filledSettings(train: string, paths: ReadonlyMap<string, string>): Promise<Settings> {
+  const { model, data, idf } = await loadConfig(train, trainConfigSchema);
+  const named = {
+    'model.base': model.base,
+    'data.train': data.train,
+    'data.collection': data.collection,
+    'idf.source': idf.source,
+  };
+  const filled: Record<string, string> = {};
+  for (const [key, name] of Object.entries(named)) {
+    const path = typeof name === 'string' ? paths.get(name) : undefined;
+    if (path !== undefined) filled[key] = path;
+  }
+  return filled;
+}
