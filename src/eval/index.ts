@@ -45,7 +45,7 @@ export { RunStore } from './run-store.ts';
 export type { RunSystemOptions, SystemRun } from './run-system.ts';
 export { depthOf, runSystem } from './run-system.ts';
 export type { BootstrapOptions, Interval } from './significance/bootstrap.ts';
-export { bootstrapInterval } from './significance/bootstrap.ts';
+export { bootstrapInterval, quantile } from './significance/bootstrap.ts';
 export { holm } from './significance/holm.ts';
 export type { RandomisationOptions, RandomisationResult } from './significance/randomisation.ts';
 export { randomisationTest } from './significance/randomisation.ts';
