@@ -1,0 +1,121 @@
+/** Figures 1 to 3 as data. Error bars are over seeds, where a setting has several; points that have collapsed are marked. */
+import type { Figure, FigurePoint, FigureSeries } from '../figures/index.ts';
+import { isCollapsed, livingRuns, type Measurements, macro, type Setting, settingMean } from './measurements.ts';
+import { PUBLISHED_COLLAPSE, PUBLISHED_LAMBDA, type PublishedCosts, TABLE2 } from './published.ts';
+import { VARIANTS, type Variant } from './variant.ts';
+
+const LAMBDA_SERIES = ['baseline', 'mask', 'l0', 'mask-l0'] as const;
+const THRESHOLD_SERIES = ['mask', 'mask-l0'] as const;
+const FLOPS = { label: 'FLOPS', scale: 'log' } as const;
+const NDCG = { label: 'NDCG@10, macro average', scale: 'linear' } as const;
+
+/** The figures of which something has been measured. */
+export function figuresOf(measurements: Measurements): Figure[] {
+  return [figure1(measurements), figure2(measurements), figure3(measurements)].filter(({ series }) =>
+    series.some(({ kind, points }) => kind === 'measured' && points.length > 0),
+  );
+}
+
+function figure1({ settings: { figure1, collapse } }: Measurements): Figure {
+  const settings = [...figure1, ...collapse];
+  return {
+    id: 'figure1',
+    title: 'Figure 1. Search relevance against efficiency, varying λ',
+    caption:
+      'Each point is a λ, macro averages over the sets. A cross marks a run that has collapsed. Published: the rows of Table 2, on 13 sets of BEIR.',
+    x: FLOPS,
+    y: NDCG,
+    series: [
+      ...LAMBDA_SERIES.map((variant) => seriesOf(variant, settings, (own) => flopsPoint(own, `λ ${own.lambda}`))),
+      ...publishedSeries(({ flops, ndcg }) => ({ x: flops, y: ndcg / 100, label: `λ ${PUBLISHED_LAMBDA}` })),
+    ],
+    pareto: { x: 'less', y: 'more' },
+  };
+}
+
+function figure2({ settings: { figure1, collapse } }: Measurements): Figure {
+  const settings = [...figure1, ...collapse];
+  const published = publishedSeries(({ docLen }) => ({
+    x: PUBLISHED_LAMBDA,
+    y: docLen,
+    label: `λ ${PUBLISHED_LAMBDA}`,
+  }));
+  const cross = { x: PUBLISHED_COLLAPSE, y: 0, label: `λ ${PUBLISHED_COLLAPSE}`, isCollapsed: true };
+  return {
+    id: 'figure2',
+    title: 'Figure 2. λ against encoded document sparsity',
+    caption:
+      'Doc_Len, macro average over the sets. A cross marks a run that has collapsed: its documents have lost their terms.',
+    x: { label: 'λ', scale: 'log' },
+    y: { label: 'Doc_Len', scale: 'linear' },
+    series: [
+      ...LAMBDA_SERIES.map((variant) => seriesOf(variant, settings, lengthPoint)),
+      ...published.map((own) => (own.name === VARIANTS.baseline ? { ...own, points: [...own.points, cross] } : own)),
+    ],
+  };
+}
+
+function figure3({ settings: { figure3, unmasked } }: Measurements): Figure {
+  const limit = (variant: 'baseline' | 'l0') =>
+    seriesOf(variant, unmasked, (own) => flopsPoint(own, 'without the mask: t → 0'));
+  return {
+    id: 'figure3',
+    title: 'Figure 3. Search relevance against sparsity, varying t',
+    caption: `Each point is a t, λ ${figure3[0]?.lambda}, macro averages over the sets. The paper prints no numbers for it.`,
+    x: FLOPS,
+    y: NDCG,
+    series: [
+      ...THRESHOLD_SERIES.map((variant) => seriesOf(variant, figure3, (own) => flopsPoint(own, `t ${own.threshold}`))),
+      limit('baseline'),
+      limit('l0'),
+    ],
+    pareto: { x: 'less', y: 'more' },
+  };
+}
+
+function seriesOf(
+  variant: Variant,
+  settings: readonly Setting[],
+  pointOf: (setting: Setting) => FigurePoint | undefined,
+): FigureSeries {
+  const own = settings.filter((setting) => setting.variant === variant);
+  own.sort((a, b) => a.lambda - b.lambda || (a.threshold ?? 0) - (b.threshold ?? 0));
+  return { name: VARIANTS[variant], kind: 'measured', points: own.map(pointOf).filter((point) => point !== undefined) };
+}
+
+/** FLOPS and NDCG; where documents have no terms, both are 0. */
+function flopsPoint(setting: Setting, label: string): FigurePoint | undefined {
+  if (setting.runs.length === 0) return undefined;
+  if (isCollapsed(setting)) return { x: 0, y: 0, label, isCollapsed: true };
+  const [xs, ys] = (['flops', 'ndcg'] as const).map((value) => livingRuns(setting).map((run) => macro(run, value)));
+  return { x: middle(xs), y: middle(ys), ...barsOf('x', xs), ...barsOf('y', ys), label };
+}
+
+function lengthPoint(setting: Setting): FigurePoint | undefined {
+  const label = `λ ${setting.lambda}`;
+  if (setting.runs.length === 0) return undefined;
+  if (isCollapsed(setting))
+    return { x: setting.lambda, y: settingMean(setting, 'docLen') ?? 0, label, isCollapsed: true };
+  const lengths = livingRuns(setting).map((run) => macro(run, 'docLen'));
+  return { x: setting.lambda, y: middle(lengths), ...barsOf('y', lengths), label };
+}
+
+function middle(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** Smallest and largest, where there are several. */
+function barsOf(axis: 'x' | 'y', values: readonly number[]): Pick<FigurePoint, 'xLow' | 'xHigh' | 'yLow' | 'yHigh'> {
+  if (values.length < 2) return {};
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  return axis === 'x' ? { xLow: low, xHigh: high } : { yLow: low, yHigh: high };
+}
+
+/** Table 2, a series of one point each: they go by the names and colours of those that were measured. */
+function publishedSeries(pointOf: (costs: PublishedCosts) => FigurePoint): FigureSeries[] {
+  return [...TABLE2].map(([variant, costs]) => ({
+    name: VARIANTS[variant],
+    kind: 'published',
+    points: [pointOf(costs)],
+  }));
+}

@@ -1,0 +1,25 @@
+/** The paper's tables and figures by one call each: scales, points, what is needed, verdicts on its claims, a report. */
+export type { Claim } from './claims.ts';
+export { judgeClaims } from './claims.ts';
+export type { Places } from './fill-paths.ts';
+export { placesOf } from './fill-paths.ts';
+export type { Measurements, Run, SetScores, Setting } from './measurements.ts';
+export { gather } from './measurements.ts';
+export type { FoundNeed, InputPlaces, ProvideOptions } from './needs.ts';
+export { describeNeed, findNeeds, MISSING_INPUTS, MissingInputsError } from './needs.ts';
+export type { PlannedWork } from './plan.ts';
+export { planWork } from './plan.ts';
+export type { BeirColumn, PublishedCosts, PublishedSystem } from './published.ts';
+export { BEIR_COLUMNS, CONTRIEVER, TABLE1, TABLE2, TABLE3 } from './published.ts';
+export type { ReportFacts } from './report/markdown.ts';
+export type { WrittenReport } from './report/write-report.ts';
+export { writeReport } from './report/write-report.ts';
+export type { ReproduceEvent, ReproduceOptions, ReproduceOutcome, Reproduction } from './reproduction.ts';
+export { readReproduction, reproduce } from './reproduction.ts';
+export type { MeasuredSet, Need, Scale, ScaleConfig, ScaleName, SweepName, Target } from './scale.ts';
+export { readScale, SCALES, SWEEPS, scaleFolder, scaleSchema, TARGETS } from './scale.ts';
+export type { CostRow, Table1, Table1Row } from './tables.ts';
+export { costTable, measuredTable1, publishedTable1 } from './tables.ts';
+export type { PointKind, Variant } from './variant.ts';
+export { kindOf, VARIANTS } from './variant.ts';
+export type { Verdict } from './verdict.ts';

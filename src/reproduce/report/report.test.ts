@@ -1,0 +1,142 @@
+/** The report over results that nobody trained: what it shows, what it lists as missing, what lies beside it. */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { madeUpResults, paperWorld } from '../../../test/reproduce/made-up-results.ts';
+import { loadConfig } from '../../config/index.ts';
+import { trainConfigSchema } from '../../train/index.ts';
+import { judgeClaims } from '../claims.ts';
+import { figuresOf } from '../figures.ts';
+import { gather } from '../measurements.ts';
+import type { Reproduction } from '../reproduction.ts';
+import { readScale, type ScaleName, scaleFolder } from '../scale.ts';
+import { costTable, measuredTable1 } from '../tables.ts';
+import type { PointKind } from '../variant.ts';
+import { writeReport } from './write-report.ts';
+
+const FACTS = { date: '2026-11-18', command: 'lzero reproduce all', machine: 'two cores', version: 'lzero 0.1.0' };
+const NUM_SETS = 4;
+
+async function madeUp(
+  name: ScaleName,
+  world: (kind: PointKind, seed: number | undefined) => ReturnType<typeof paperWorld> | undefined = paperWorld,
+): Promise<Reproduction> {
+  const scale = await readScale(scaleFolder(name));
+  const measurements = gather(scale, madeUpResults(scale, world, { numSets: scale.config.sets.length }));
+  return {
+    scale,
+    train: await loadConfig(scale.train, trainConfigSchema),
+    measurements,
+    bm25: scale.config.sets.map(() => 0.45),
+    claims: judgeClaims(measurements),
+  };
+}
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lzero-report-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('the report', () => {
+  it('has command, date, machine, every claim with its verdict, tables beside the published ones, figures, differences', async () => {
+    const { report, assets } = await writeReport(await madeUp('small'), join(folder, 'REPRODUCTION.md'), FACTS);
+    const text = readFileSync(report, 'utf8');
+    for (const part of [
+      '`lzero reproduce all`',
+      '2026-11-18',
+      'No number of ours at the scale of the paper exists yet',
+      '| The ℓ0 mask lifts NDCG@10 at comparable FLOPS. | Table 2: 50.43 at FLOPS 2.31 against 49.52 at 2.39 | **holds** |',
+      '## Where the paper’s text, tables and code differ',
+      'stand one row too low',
+      '![Figure 2. λ against encoded document sparsity](reproduction/figure2.svg)',
+      'Nothing: every point has a result.',
+      'average 47.54',
+    ])
+      expect(text).toContain(part);
+    expect(text).toMatch(
+      /\| \+ ℓ0 mask \| \d\d\.\d\d \| .* \(2\) \| \d\.\d\d \| \d+\.\d\d \| 50\.43 \| 2\.31 \| 322\.22 \|/,
+    );
+    for (const [, target] of text.matchAll(/\]\(([^)\s:]+)\)/g))
+      expect([target, existsSync(join(folder, target))]).toEqual([target, true]);
+    const results = JSON.parse(readFileSync(join(assets, 'results.json'), 'utf8'));
+    expect(results).toMatchObject({ schemaVersion: 1, scale: 'small', claims: { length: 12 }, points: { length: 75 } });
+    expect(readFileSync(join(assets, 'results.json'), 'utf8')).not.toContain('perQuery');
+    const [header, ...lines] = readFileSync(join(assets, 'points.csv'), 'utf8').trimEnd().split('\n');
+    expect([header.split(',').length, lines.length]).toEqual([7 + 3 * NUM_SETS, 75]);
+    for (const line of lines) expect(line.split(',')).toHaveLength(7 + 3 * NUM_SETS);
+  });
+
+  it('lists what the hours did not allow, and shows nothing of it', async () => {
+    const some = await madeUp('small', (kind) => (kind.lambda === 0.04 ? undefined : paperWorld(kind)));
+    const { report } = await writeReport(some, join(folder, 'part/REPRODUCTION.md'), FACTS);
+    const text = readFileSync(report, 'utf8');
+    expect(text).toContain('20 of 75 points have no result yet');
+    expect(text).toContain('- + ℓ0 mask, λ 0.04, t 20, seed 1 (figure3)');
+    expect(text).not.toContain('figure3.svg');
+  });
+
+  it('of the tiny scale says that it says nothing', async () => {
+    const { report } = await writeReport(await madeUp('tiny'), join(folder, 'tiny/REPRODUCTION.md'), FACTS);
+    expect(readFileSync(report, 'utf8')).toContain('its figures say nothing about the paper');
+  });
+});
+
+describe('tables and figures as data', () => {
+  it('rank the measured rows of Table 1 among each other, and have the published ones where a set is a column', async () => {
+    const { scale, measurements, bm25 } = await madeUp('small');
+    const { columns, rows } = measuredTable1(scale.config, measurements, bm25);
+    expect(columns).toEqual(['squadshifts-wiki', 'boolq', 'covidfact', 'SciFact']);
+    const measured = rows.filter(({ kind }) => kind === 'measured');
+    expect(measured.map(({ system }) => system)).toEqual([
+      'ℓ0 mask',
+      'ℓ0 mask + ℓ0 activation',
+      'IDF-SPLADE-doc-distill',
+      'BM25',
+      'SPLADE-doc-distill',
+    ]);
+    expect(measured[0].averageRank).toBe(1); // the mask is best everywhere in this world, at twice the noise and more
+    expect(measured[3]).toMatchObject({ ndcg: [45, 45, 45, 45], average: 45, averageRank: 5 });
+    const published = rows.filter(({ kind }) => kind === 'published');
+    expect(published).toHaveLength(11);
+    expect(published[0]).toMatchObject({
+      system: 'ℓ0 mask',
+      ndcg: [undefined, undefined, undefined, 71.5],
+      average: undefined,
+    });
+  });
+
+  it('have a row of Table 3 for each of the paper, collapsed ones marked', async () => {
+    const dead = await madeUp('small', (kind) => (kind.variant === 'l0-3' ? 'collapsed' : paperWorld(kind)));
+    const rows = costTable('table3', dead.measurements);
+    expect(rows).toHaveLength(9);
+    expect(rows.find(({ variant }) => variant === 'l0-3')).toMatchObject({
+      isCollapsed: true,
+      numRuns: 2,
+      measured: undefined,
+    });
+  });
+
+  it('have four series in Figures 1 and 2 with bars over seeds, collapsed points marked, and published points', async () => {
+    const [figure1, figure2, figure3] = figuresOf((await madeUp('small')).measurements);
+    expect([figure1.id, figure2.id, figure3.id]).toEqual(['figure1', 'figure2', 'figure3']);
+    const named = (figure: typeof figure1, name: string, kind = 'measured') =>
+      figure.series.find((series) => series.name === name && series.kind === kind)?.points ?? [];
+    const lengths = named(figure2, 'baseline');
+    expect(lengths.map(({ x }) => x)).toEqual([0.001, 0.01, 0.025, 0.035, 0.05, 0.1, 0.12, 0.2, 0.4, 0.8]);
+    expect(lengths.filter(({ isCollapsed }) => isCollapsed).map(({ x }) => x)).toEqual([0.1, 0.12, 0.2, 0.4, 0.8]);
+    const [seeds, single] = [0.035, 0.05].map((x) => lengths.find((point) => point.x === x));
+    expect(seeds?.yLow).toBeLessThanOrEqual(seeds?.yHigh ?? Number.NaN);
+    expect(single).not.toHaveProperty('yLow');
+    expect(named(figure2, 'baseline', 'published')).toEqual([
+      { x: 0.035, y: 327.23, label: 'λ 0.035' },
+      { x: 0.12, y: 0, label: 'λ 0.12', isCollapsed: true },
+    ]);
+    expect(named(figure1, '+ ℓ0 mask', 'published')).toEqual([{ x: 2.31, y: 0.5043, label: 'λ 0.035' }]);
+    expect(named(figure3, '+ ℓ0 mask').map(({ label }) => label)).toEqual(
+      [20, 40, 60, 80, 100, 120, 160, 200, 400].map((t) => `t ${t}`),
+    );
+    expect(named(figure3, 'baseline')).toHaveLength(1);
+  });
+});

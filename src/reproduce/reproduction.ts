@@ -1,0 +1,92 @@
+/**
+ * Reproduces a table, a figure or all of the paper in a folder: what is needed is had, points are trained and measured by sweeps
+ * that can be stopped and gone on with, and whatever there is becomes results and a report (report/).
+ */
+import { loadConfig } from '../config/index.ts';
+import { InterruptedError, type LzeroError } from '../core/index.ts';
+import { exists } from '../files/index.ts';
+import { readResults, runSweep, type SweepEvent, type SweepOptions, type SweepPoint } from '../sweep/index.ts';
+import { type TrainConfig, trainConfigSchema } from '../train/index.ts';
+import { measureBm25, readBm25 } from './bm25.ts';
+import { type Claim, judgeClaims } from './claims.ts';
+import { fillPaths, placesOf } from './fill-paths.ts';
+import { gather, type Measurements } from './measurements.ts';
+import { type ProvideOptions, provideNeeds } from './needs.ts';
+import { readScale, type Scale, type ScaleName, type SweepName, scaleFolder, TARGETS, type Target } from './scale.ts';
+
+/** Something that happened. */
+export type ReproduceEvent =
+  /** The points of a table or figure are next. */
+  | { readonly kind: 'sweep'; readonly name: SweepName }
+  | { readonly kind: 'bm25' }
+  | { readonly kind: 'point'; readonly event: SweepEvent };
+
+/** How to reproduce. */
+export type ReproduceOptions = Omit<ProvideOptions, 'data'> &
+  Pick<SweepOptions, 'shard' | 'provenance' | 'clock'> & {
+    readonly scale: ScaleName;
+    readonly target: Target;
+    readonly onEvent?: ((event: ReproduceEvent) => void) | undefined;
+  };
+
+/** What a call has not brought to an end. */
+export type ReproduceOutcome = {
+  readonly failed: readonly { readonly point: SweepPoint; readonly error: LzeroError }[];
+  /** Points that another process works at. */
+  readonly elsewhere: readonly SweepPoint[];
+};
+
+/** Everything that is known of a reproduction's folder. */
+export type Reproduction = {
+  readonly scale: Scale;
+  readonly train: TrainConfig;
+  readonly measurements: Measurements;
+  /** NDCG@10 of BM25 by set. */
+  readonly bm25: readonly (number | undefined)[];
+  readonly claims: readonly Claim[];
+};
+
+/** Does what is left of a table, a figure or all. */
+export async function reproduce(options: ReproduceOptions): Promise<ReproduceOutcome> {
+  const { folder, target, onEvent = () => {}, ...around } = options;
+  const places = placesOf(folder);
+  const source = scaleFolder(options.scale);
+  const { config } = await readScale(source);
+  const paths = await provideNeeds(config, { ...around, folder, data: places.data });
+  const scale = await fillPaths(source, folder, paths);
+  const [failed, elsewhere]: [ReproduceOutcome['failed'][number][], SweepPoint[]] = [[], []];
+  for (const name of TARGETS[target]) {
+    if (options.signal?.aborted) throw new InterruptedError();
+    onEvent({ kind: 'sweep', name });
+    const outcome = await runSweep(scale.sweeps[name], {
+      folder: places.sweep,
+      shard: options.shard,
+      provenance: options.provenance,
+      signal: options.signal,
+      clock: options.clock,
+      onEvent: (event) => onEvent({ kind: 'point', event }),
+    });
+    failed.push(...outcome.failed);
+    elsewhere.push(...outcome.elsewhere);
+  }
+  if (target === 'table1' || target === 'all') {
+    onEvent({ kind: 'bm25' });
+    await measureBm25(scale.sweeps.table1.measure, places.bm25, options);
+  }
+  return { failed, elsewhere };
+}
+
+/** Reads what there is in the folder of a reproduction; undefined where none has begun in it. */
+export async function readReproduction(folder: string): Promise<Reproduction | undefined> {
+  const places = placesOf(folder);
+  if (!(await exists(places.configs))) return undefined;
+  const scale = await readScale(places.configs);
+  const measurements = gather(scale, await readResults(places.sweep));
+  return {
+    scale,
+    train: await loadConfig(scale.train, trainConfigSchema),
+    measurements,
+    bm25: await readBm25(scale.sweeps.table1.measure, places.bm25),
+    claims: judgeClaims(measurements),
+  };
+}
