@@ -41,6 +41,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   sweep: ['core', 'files', 'config', 'model', 'train'],
   figures: ['core', 'files'],
   view: ['core', 'files'],
+  reproduce: ['core', 'files', 'config', 'text', 'model', 'data', 'engines', 'eval', 'train', 'sweep', 'figures'],
   cli: [
     'core',
     'files',
@@ -61,6 +62,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'sweep',
     'figures',
     'view',
+    'reproduce',
   ],
 };
 

@@ -15,6 +15,7 @@ import { modelCommand } from './model.ts';
 import { type CommandGroup, runCli } from './program.ts';
 import { queryCommand } from './query.ts';
 import { quickstartCommand } from './quickstart.ts';
+import { reproduceCommand } from './reproduce.ts';
 import { searchCommand } from './search.ts';
 import { statsCommand } from './stats.ts';
 import { sweepCommand } from './sweep.ts';
@@ -30,6 +31,7 @@ const COMMANDS: readonly CommandGroup[] = [
   { title: 'Measuring:', commands: [evalCommand, metricsCommand] },
   { title: 'Models:', commands: [modelCommand] },
   { title: 'Training:', commands: [mineCommand, teachCommand, trainCommand, sweepCommand, viewCommand] },
+  { title: 'The paper:', commands: [reproduceCommand] },
   { title: 'Start here:', commands: [quickstartCommand, doctorCommand] },
 ];
 

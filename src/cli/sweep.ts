@@ -103,7 +103,7 @@ async function showPoints({ stdout, options }: CliContext, sweep: SweepConfig): 
 }
 
 /** What a person sees: a line when a point begins and when it is over, and its training in between. */
-class SweepView {
+export class SweepView {
   readonly #context: CliContext;
   #training: TrainingView | undefined;
   #measuring: Progress | undefined;

@@ -46,6 +46,14 @@ function itIsTheWholePackage(installed: () => Project): void {
     expect(await installed().lzeroUnread('--help')).toEqual({ exitCode: 0, stdout: '', stderr: '' });
   });
 
+  it('has the configurations of every scale of a reproduction', async () => {
+    for (const scale of ['tiny', 'small', 'paper']) {
+      const { exitCode, stdout } = await installed().lzero('reproduce', 'all', '--scale', scale, '--plan', '--json');
+      expect([scale, exitCode]).toEqual([scale, 0]);
+      expect(JSON.parse(stdout)).toMatchObject({ scale, target: 'all', numLeft: expect.any(Number) });
+    }
+  });
+
   it('can be imported by every subpath', async () => {
     const { script, manifest } = installed();
     const subpaths = Object.keys(manifest.exports).filter((subpath) => !subpath.endsWith('.json'));
