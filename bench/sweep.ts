@@ -145,7 +145,11 @@ async function evaluationPart({ scratch, collection, split, rounds }: Setting): 
   const results = await takeTurns(turns, rounds);
   return {
     title: `${texts.length} documents with ${MODEL}`,
-    rows: [...results].map(([name, answers]) => ({ name, unit: 's', value: spread(answers.map(({ ms }) => ms / 1000)) })),
+    rows: [...results].map(([name, answers]) => ({
+      name,
+      unit: 's',
+      value: spread(answers.map(({ ms }) => ms / 1000)),
+    })),
     claims: [
       atMost('evaluation of a point, against encoding', speedUps(results, ENCODING, EVALUATION).median, {
         limit: 1.3,

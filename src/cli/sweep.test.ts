@@ -59,7 +59,8 @@ describe('lzero sweep', () => {
     beforeAll(() => {
       searched = join(folder, 'searched.yaml');
       const grid = 'grid: { sparsity.lambda: [0.01, 0.1], model.prune: [none, "top-k:4"] }';
-      const set = 'set: { optim.steps: 6, optim.warmup: 1, sparsity.ramp: 3, sparsity.threshold: 5, model.activation: l0 }';
+      const set =
+        'set: { optim.steps: 6, optim.warmup: 1, sparsity.ramp: 3, sparsity.threshold: 5, model.activation: l0 }';
       writeFileSync(searched, `base: ${join(folder, 'tiny.yaml')}\n${set}\n${grid}\n`);
     });
 
@@ -67,7 +68,9 @@ describe('lzero sweep', () => {
       const output = join(folder, 'best');
       const { exitCode, stdout, stderr } = await lzero(searched, '-o', output, '--budget', 'docLen<=4, flops<=1000');
       expect(exitCode, stderr).toBe(0);
-      expect(stdout).toMatch(/^ +candidate +prune +NDCG@10 +FLOPS +Doc_Len +bytes a query +index size +bytes a document$/m);
+      expect(stdout).toMatch(
+        /^ +candidate +prune +NDCG@10 +FLOPS +Doc_Len +bytes a query +index size +bytes a document$/m,
+      );
       expect(stdout).toMatch(/^\* +lambda=\S+ +top-k:4 +0\.\d{4} /m);
       expect(stdout).toMatch(/^best within the budget: NDCG@10 .* prune top-k:4\)$/m);
       expect(stdout).toContain('flops<=1000 does not bind');
@@ -83,7 +86,13 @@ describe('lzero sweep', () => {
     }, 120_000);
 
     it('ends with 1 and BUDGET where no model keeps it, after the table', async () => {
-      const { exitCode, stdout, stderr } = await lzero(searched, '-o', join(folder, 'best'), '--budget', 'indexSize<=1B');
+      const { exitCode, stdout, stderr } = await lzero(
+        searched,
+        '-o',
+        join(folder, 'best'),
+        '--budget',
+        'indexSize<=1B',
+      );
       expect(exitCode).toBe(1);
       expect(stdout).toContain('misses indexSize<=1B');
       expect(stderr).toMatch(/error\[BUDGET\]: no model keeps indexSize<=1B: nearest to the budget: /);

@@ -21,7 +21,8 @@ afterAll(() => rmSync(scratch, { recursive: true }));
 async function vectorsOf(folder: string): Promise<SparseVector[]> {
   const model = await loadModel(folder);
   const vectors: SparseVector[] = [];
-  for await (const { vector } of model.encode(golden.texts.map((text, i) => ({ id: String(i), text })))) vectors.push(vector);
+  for await (const { vector } of model.encode(golden.texts.map((text, i) => ({ id: String(i), text }))))
+    vectors.push(vector);
   await model.close();
   return vectors;
 }
@@ -44,6 +45,8 @@ describe('a model with another prune rule', () => {
       ...JSON.parse(text(plain, 'lzero.json')),
       prune: { rule: 'ratio', ratio: 0.1 },
     });
-    expect(text(output, 'README.md')).toBe(text(plain, 'README.md').replace('| pruning | none |', '| pruning | ratio:0.1 |'));
+    expect(text(output, 'README.md')).toBe(
+      text(plain, 'README.md').replace('| pruning | none |', '| pruning | ratio:0.1 |'),
+    );
   });
 });

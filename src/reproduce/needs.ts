@@ -79,7 +79,9 @@ export async function provideNeeds(
   const found = await findNeeds(scale, options);
   return new Map(
     found.flatMap(({ need, path }) =>
-      need.kind === 'model' || path === undefined ? [] : [[need.kind === 'collection' ? need.name : need.path, path] as const],
+      need.kind === 'model' || path === undefined
+        ? []
+        : [[need.kind === 'collection' ? need.name : need.path, path] as const],
     ),
   );
 }

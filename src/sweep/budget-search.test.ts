@@ -124,7 +124,9 @@ describe('a search under a budget', () => {
       cpSync(join(folder, 'whole'), join(folder, 'other'), { recursive: true });
       const grid = { ...GRID, 'model.prune': [...GRID['model.prune'], 'top-k:3'] };
       const events: BudgetEvent[] = [];
-      const { outcome } = await searchIn('other', config('docLen<=4', { grid }), { onEvent: (event) => events.push(event) });
+      const { outcome } = await searchIn('other', config('docLen<=4', { grid }), {
+        onEvent: (event) => events.push(event),
+      });
       const steps = events.filter((event) => event.kind === 'training' && event.event.kind === 'step').length;
       expect(steps % 6).toBe(0); // whole trainings of the last rung at most
       expect(outcome.best?.values.docLen).toBeLessThanOrEqual(4); // of top-k:3, if nothing is better

@@ -46,7 +46,10 @@ export type BudgetPlan = {
 export type BudgetEvent =
   | SweepEvent
   /** A rung is next; `number` counts from 1. */
-  | ({ readonly kind: 'rung'; readonly number: number; readonly numRungs: number } & Pick<Rung, 'steps' | 'numCandidates'>)
+  | ({ readonly kind: 'rung'; readonly number: number; readonly numRungs: number } & Pick<
+      Rung,
+      'steps' | 'numCandidates'
+    >)
   /** Points of a rung are left to others, and the next rung needs them. */
   | { readonly kind: 'waiting'; readonly numPoints: number };
 

@@ -20,11 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const RULES: readonly PruneRule[] = [
-  { rule: 'none' },
-  { rule: 'ratio', ratio: 0.5 },
-  { rule: 'top-k', k: 3 },
-];
+const RULES: readonly PruneRule[] = [{ rule: 'none' }, { rule: 'ratio', ratio: 0.5 }, { rule: 'top-k', k: 3 }];
 
 describe('prune rules on one encoding', () => {
   it('measure as models that prune by them do', async () => {
