@@ -73,6 +73,8 @@ function finish(svg: Element, { id, title, caption }: Drawing, { document, look,
   svg.setAttribute('color', look.ink);
   svg.setAttribute('role', 'img');
   svg.setAttribute('aria-labelledby', `${id}-title ${id}-desc`);
+  // Plot names its groups, and only an element with a role may have a name.
+  for (const mark of Array.from(svg.children)) if (mark.hasAttribute('aria-label')) mark.setAttribute('role', 'group');
   const first = svg.firstChild;
   const add = (name: string, attributes: Readonly<Record<string, string>>, text = ''): void => {
     const element = document.createElementNS('http://www.w3.org/2000/svg', name);

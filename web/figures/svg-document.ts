@@ -22,6 +22,10 @@ export class SvgElement {
     this.tagName = tagName;
   }
 
+  get children(): readonly SvgElement[] {
+    return this.childNodes;
+  }
+
   get firstChild(): SvgElement | null {
     return this.childNodes[0] ?? null;
   }
