@@ -2,6 +2,7 @@
 export type { Bm25Standing } from './bm25-standing.ts';
 export { bm25Standing } from './bm25-standing.ts';
 export type { IndexDocument } from './check-documents.ts';
+export { checkDocument, checkStream } from './check-documents.ts';
 export type { AddOptions, AddReport, CreateIndexOptions, IndexOptions, IndexSearchOptions } from './embedded-index.ts';
 export { createIndex, Index, openIndex } from './embedded-index.ts';
 export { requireSharedVocabulary, weightsByToken } from './encoded-queries.ts';
@@ -25,4 +26,7 @@ export type { HybridOptions } from './hybrid.ts';
 export { hybridEngine } from './hybrid.ts';
 export type { Documents, IndexingOptions } from './index-documents.ts';
 export type { ParsedQuery, QueryLanguage } from './query-language.ts';
-export type { TokenWeights } from './token-weights.ts';
+export type { HitSnippetMaker } from './snippets.ts';
+export { hitSnippets } from './snippets.ts';
+export type { TokenWeights, VectorFailure } from './token-weights.ts';
+export { isTokenWeights, vectorOfTokens } from './token-weights.ts';

@@ -21,7 +21,8 @@ export type { DocumentsOptions, DocumentsSummary } from './documents/documents-w
 export { writeDocuments } from './documents/documents-writer.ts';
 export type { FieldSchema, FieldType } from './documents/fields.ts';
 export { parseFieldSchema } from './documents/fields.ts';
-export type { FieldCondition, Filter, FilterValue } from './documents/filter.ts';
+export type { FieldCondition, Filter, FilterNode, FilterValue, RangeOperator } from './documents/filter.ts';
+export { parseFilter } from './documents/filter.ts';
 export type { CompiledFilter } from './documents/filter-bitmap.ts';
 export { compileFilter } from './documents/filter-bitmap.ts';
 export type { GroupByPageOptions, PageHit, PageHits } from './documents/group-by-page.ts';

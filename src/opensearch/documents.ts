@@ -1,0 +1,179 @@
+/** Documents as the server keeps them, and hits as they come back. */
+import { createHash } from 'node:crypto';
+import { InputError, isJsonObject, type JsonObject, type SparseVector, sparseVector } from '../core/index.ts';
+import type { EngineDocument, Hit } from '../engines/index.ts';
+import { checkDeclaredFields, type FieldSchema } from '../search/index.ts';
+import type { Vocabulary } from '../text/index.ts';
+import { type IndexDescription, MAX_SPARSE_VECTOR_TERMS, type VectorField } from './index-body.ts';
+import { featureOfToken, propertyOfField, tokenOfFeature } from './names.ts';
+import { isStorable } from './stored-weight.ts';
+
+/** Longest `_id` of OpenSearch. */
+const MAX_ID_BYTES = 512;
+
+/** Decimal digits that name every float32: 17 would say the same in twice the bytes. */
+const FLOAT32_DIGITS = 9;
+
+/** The server's id of a document: its own, or where that is too long, a hash of it. */
+export function serverId(id: string): string {
+  if (id === '') throw new InputError('a document has an empty id');
+  if (Buffer.byteLength(id) <= MAX_ID_BYTES) return id;
+  return `sha256:${createHash('sha256').update(id).digest('hex')}`;
+}
+
+/** What is written beside a document. */
+export type DocumentPlace = {
+  /** Order of addition, from 0: equal scores stand in it. */
+  readonly order: number;
+  /** Which ingest wrote it. */
+  readonly job?: string | undefined;
+};
+
+/** A document as it is sent: a JSON text of one line. */
+export function documentSource(
+  document: EngineDocument,
+  vector: SparseVector,
+  {
+    description,
+    vocabulary,
+    place,
+  }: { readonly description: IndexDescription; readonly vocabulary: Vocabulary; readonly place: DocumentPlace },
+): string {
+  const { id, title, text, url, fields, page, chunk } = document;
+  checkDeclaredFields({ id, fields }, description.fields);
+  const weights = featuresOf(vector, { id, vocabulary, field: description.vector });
+  return JSON.stringify({
+    id,
+    ...(page === undefined ? {} : { page }),
+    group: page ?? id,
+    ...(chunk === undefined ? {} : { chunk }),
+    ...(title === undefined ? {} : { title }),
+    ...(text === undefined ? {} : { text }),
+    ...(url === undefined ? {} : { url }),
+    ...(fields === undefined ? {} : { fields, filter: declaredValues(fields, description.fields) }),
+    order: place.order,
+    numTerms: vector.terms.length,
+    ...(place.job === undefined ? {} : { job: place.job }),
+    // An empty one as the first of a segment makes a sparse_vector field unusable; nobody misses it in rank_features.
+    ...(vector.terms.length === 0 ? {} : { [description.field]: weights }),
+  });
+}
+
+function declaredValues(fields: JsonObject, declared: FieldSchema): JsonObject {
+  const values = Object.keys(declared).flatMap((name) => {
+    const value = Object.hasOwn(fields, name) ? (fields[name] ?? undefined) : undefined;
+    return value === undefined ? [] : [[propertyOfField(name), value] as const];
+  });
+  return Object.fromEntries(values);
+}
+
+type FeatureContext = { readonly id: string; readonly vocabulary: Vocabulary; readonly field: VectorField };
+
+/** Weights by the names that the field has for terms. */
+export function featuresOf(
+  { terms, weights }: SparseVector,
+  { id, vocabulary, field }: FeatureContext,
+): Record<string, number> {
+  const named: Record<string, number> = {};
+  for (let i = 0; i < terms.length; i++) {
+    const token = vocabulary.tokens[terms[i]];
+    if (token === undefined)
+      throw new InputError(`document ${JSON.stringify(id)} has term ${terms[i]}; the model has ${vocabulary.size}`);
+    if (!isStorable(weights[i]))
+      throw new InputError(
+        `document ${JSON.stringify(id)}: the token ${JSON.stringify(token)} has weight ${weights[i]}`,
+        {
+          hint: 'OpenSearch takes positive, finite weights from 2⁻¹²⁶ on',
+        },
+      );
+    if (field.type === 'sparse_vector' && terms[i] >= MAX_SPARSE_VECTOR_TERMS)
+      throw new InputError(
+        `document ${JSON.stringify(id)} has term ${terms[i]}; a sparse_vector field takes ids below ${MAX_SPARSE_VECTOR_TERMS}`,
+        {
+          hint: 'use a rank_features field for this vocabulary',
+        },
+      );
+    named[featureName(field, terms[i], token)] = Number(weights[i].toPrecision(FLOAT32_DIGITS));
+  }
+  return named;
+}
+
+function featureName(field: VectorField, term: number, token: string): string {
+  if (field.type === 'sparse_vector') return String(term);
+  return field.names === 'escaped' ? featureOfToken(token) : token;
+}
+
+/** The vector that a stored document has; names that the vocabulary lacks are left to `onUnknown`. */
+export function vectorOfSource(
+  source: JsonObject,
+  { field, vector }: Pick<IndexDescription, 'field' | 'vector'>,
+  {
+    vocabulary,
+    onUnknown = () => {},
+  }: { readonly vocabulary: Vocabulary; readonly onUnknown?: (name: string) => void },
+): SparseVector | undefined {
+  const stored = source[field];
+  if (!isJsonObject(stored)) return undefined;
+  const terms: number[] = [];
+  const weights: number[] = [];
+  for (const [name, weight] of Object.entries(stored)) {
+    const term = termOf(name, vector, vocabulary);
+    if (term === undefined || typeof weight !== 'number') onUnknown(name);
+    else {
+      terms.push(term);
+      weights.push(weight);
+    }
+  }
+  return sparseVector(terms, weights);
+}
+
+function termOf(name: string, field: VectorField, vocabulary: Vocabulary): number | undefined {
+  if (field.type === 'sparse_vector') return Number(name) < vocabulary.size ? Number(name) : undefined;
+  return vocabulary.idOf(field.names === 'escaped' ? tokenOfFeature(name) : name);
+}
+
+/** A hit of the server. */
+export type FoundDocument = {
+  readonly serverId: string;
+  readonly score: number;
+  readonly source: JsonObject;
+};
+
+/** Reads the hits of an answer. */
+export function foundDocuments(body: JsonObject): FoundDocument[] {
+  const outer = isJsonObject(body.hits) ? body.hits.hits : undefined;
+  if (!Array.isArray(outer)) return [];
+  return outer.flatMap((hit: unknown) => {
+    if (!isJsonObject(hit) || typeof hit._id !== 'string') return [];
+    return [
+      {
+        serverId: hit._id,
+        score: typeof hit._score === 'number' ? hit._score : 0,
+        source: isJsonObject(hit._source) ? hit._source : {},
+      },
+    ];
+  });
+}
+
+/** What a hit shows, without rank. */
+export function hitOf(
+  { serverId: found, score, source }: FoundDocument,
+  { asPage }: { readonly asPage: boolean },
+): Omit<Hit, 'rank'> {
+  const own = stringOf(source.id) ?? found;
+  const page = stringOf(source.page);
+  const [title, text, url] = [source.title, source.text, source.url].map(stringOf);
+  return {
+    id: asPage ? (page ?? own) : own,
+    score,
+    ...(title === undefined ? {} : { title }),
+    ...(text === undefined ? {} : { text }),
+    ...(url === undefined ? {} : { url }),
+    ...(isJsonObject(source.fields) ? { fields: source.fields } : {}),
+    ...(typeof source.chunk === 'number' ? { chunk: source.chunk } : {}),
+  };
+}
+
+function stringOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

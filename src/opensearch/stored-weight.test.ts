@@ -1,0 +1,35 @@
+import { fc, test } from '@fast-check/vitest';
+import { describe, expect, it } from 'vitest';
+import { isStorable, MIN_STORED_WEIGHT, quantisedWeight, STORED_ERROR, storedWeight } from './stored-weight.ts';
+
+const weights = fc.float({ min: Math.fround(1e-6), max: 64, noNaN: true });
+
+describe('weights as rank_features keep them', () => {
+  it('1.2 becomes 1.19921875: 307/256, cut and not rounded', () => {
+    expect(storedWeight(1.2)).toBe(1.19921875);
+    expect(storedWeight(1)).toBe(1);
+    expect(storedWeight(3)).toBe(3);
+    expect(storedWeight(2.999)).toBe(2.9921875); // 383/128; rounding would give 3
+  });
+
+  test.prop([weights])('a weight loses less than 2⁻⁸ of itself, and never gains', (weight) => {
+    const kept = storedWeight(weight);
+    expect(kept).toBeLessThanOrEqual(weight);
+    expect(kept).toBeGreaterThan(weight * (1 - STORED_ERROR));
+    expect(storedWeight(kept)).toBe(kept);
+  });
+
+  it('zero, negative, subnormal, infinite and no numbers are not taken', () => {
+    for (const weight of [0, -1, MIN_STORED_WEIGHT / 2, Number.POSITIVE_INFINITY, Number.NaN, 1e39])
+      expect(isStorable(weight)).toBe(false);
+    for (const weight of [MIN_STORED_WEIGHT, 1, 3e38]) expect(isStorable(weight)).toBe(true);
+  });
+});
+
+describe('weights as sparse_vector keeps them', () => {
+  it('8 bits up to a ceiling, which larger ones become', () => {
+    expect(quantisedWeight(3, 3)).toBe(3);
+    expect(quantisedWeight(5, 3)).toBe(3);
+    expect(Math.abs(quantisedWeight(1, 3) - 1)).toBeLessThanOrEqual(3 / 255 / 2);
+  });
+});
