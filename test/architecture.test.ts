@@ -20,6 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   search: ['core', 'text', 'kernels'],
   store: ['core', 'files', 'search'],
   engines: ['core', 'files', 'text', 'model', 'search', 'store'],
+  opensearch: ['core', 'text', 'model', 'search', 'engines'],
   eval: ['core', 'files', 'data', 'engines'],
   teach: ['core', 'files', 'text', 'data', 'model'],
   train: [
@@ -56,6 +57,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'search',
     'store',
     'engines',
+    'opensearch',
     'eval',
     'teach',
     'train',

@@ -1,0 +1,66 @@
+/** URL/INDEX as people write it: where the server is, who asks, and which index is meant. */
+import { UsageError } from '../core/index.ts';
+
+/** Who asks. Sent with every request, never shown. */
+export type Credentials =
+  | { readonly kind: 'basic'; readonly user: string; readonly password: string }
+  | { readonly kind: 'bearer'; readonly token: string }
+  | { readonly kind: 'api-key'; readonly key: string };
+
+/** A server and an index on it. */
+export type IndexAddress = {
+  /** Without credentials, query and a slash at its end. */
+  readonly url: string;
+  readonly index: string;
+  /** Those that stood in the address. */
+  readonly credentials?: Credentials | undefined;
+};
+
+/** Reads `https://user:password@host:9200/index`. Path segments before the index stay with the server. */
+export function parseAddress(text: string): IndexAddress {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !['http:', 'https:'].includes(url.protocol))
+    throw new UsageError(`expected http(s)://HOST:PORT/INDEX, got ${JSON.stringify(withoutCredentials(text))}`);
+  if (url.search !== '' || url.hash !== '')
+    throw new UsageError('an address of an index has neither ? nor #', { hint: 'http://localhost:9200/my-index' });
+  const segments = url.pathname.split('/').filter((segment) => segment !== '');
+  const index = decode(segments.pop() ?? '');
+  const prefix = segments.map((segment) => `/${segment}`).join('');
+  const user = decode(url.username);
+  return {
+    url: `${url.protocol}//${url.host}${prefix}`,
+    index: checkIndexName(index),
+    ...(user === '' ? {} : { credentials: { kind: 'basic' as const, user, password: decode(url.password) } }),
+  };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** An address for people: whatever stands before the @ is nobody's to read. */
+function withoutCredentials(text: string): string {
+  return text.replace(/\/\/[^/@]*@/, '//…@');
+}
+
+const FORBIDDEN = /[\\/*?"<>| ,#:\p{Cc}]/u;
+
+/** Refuses what no index can be called: the server would, later and in other words. */
+export function checkIndexName(name: string): string {
+  const isWrong =
+    name === '' ||
+    name === '.' ||
+    name === '..' ||
+    FORBIDDEN.test(name) ||
+    name !== name.toLowerCase() ||
+    /^[-_+]/.test(name) ||
+    Buffer.byteLength(name) > 255;
+  if (!isWrong) return name;
+  throw new UsageError(`${JSON.stringify(name)} cannot be the name of an index`, {
+    hint: 'lower case, without spaces and \\ / * ? " < > | , # :, not beginning with - _ or +: http://localhost:9200/my-index',
+  });
+}

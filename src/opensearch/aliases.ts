@@ -1,0 +1,40 @@
+/** Names of indexes: what stands behind one, and how another index takes its place while searches go on. */
+import { isJsonObject } from '../core/index.ts';
+import type { Server } from './server.ts';
+
+/** What a name stands for. */
+export type NamedIndex =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'index' }
+  | { readonly kind: 'alias'; readonly indexes: readonly string[] };
+
+/** What stands behind a name. */
+export async function resolveName(server: Server, name: string): Promise<NamedIndex> {
+  const alias = await server.ask({ method: 'GET', path: `/_alias/${encodeURIComponent(name)}` }, { accept: [404] });
+  const indexes = Object.entries(alias.body).flatMap(([index, value]) =>
+    isJsonObject(value) && isJsonObject(value.aliases) ? [index] : [],
+  );
+  if (alias.status === 200 && indexes.length > 0) return { kind: 'alias', indexes };
+  const { status } = await server.ask({ method: 'HEAD', path: `/${encodeURIComponent(name)}` }, { accept: [404] });
+  return { kind: status === 404 ? 'none' : 'index' };
+}
+
+/**
+ * Puts an index behind a name, in one step: a search finds the old one or the new one, and never none. An index that has
+ * the name itself is removed in the same step; indexes that an alias pointed to stay. Returns what the name stood for.
+ */
+export async function pointAlias(server: Server, name: string, index: string): Promise<readonly string[]> {
+  const before = await resolveName(server, name);
+  const actions: unknown[] = [{ add: { index, alias: name } }];
+  if (before.kind === 'index') actions.unshift({ remove_index: { index: name } });
+  const others = before.kind === 'alias' ? before.indexes.filter((other) => other !== index) : [];
+  for (const other of others) actions.unshift({ remove: { index: other, alias: name } });
+  await server.ask({ method: 'POST', path: '/_aliases', body: JSON.stringify({ actions }) });
+  return before.kind === 'index' ? [name] : others;
+}
+
+/** Deletes an index; false where there is none. */
+export async function deleteIndex(server: Server, index: string): Promise<boolean> {
+  const { status } = await server.ask({ method: 'DELETE', path: `/${encodeURIComponent(index)}` }, { accept: [404] });
+  return status !== 404;
+}

@@ -1,0 +1,115 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  bulkAnswer,
+  type FakeAnswer,
+  type FakeServer,
+  json,
+  refusal,
+  startFake,
+} from '../../test/opensearch/fake-server.ts';
+import { type BulkOptions, BulkWriter, type Rejection } from './bulk-writer.ts';
+import { Server } from './server.ts';
+
+let fake: FakeServer;
+let server: Server;
+afterEach(async () => {
+  server.close();
+  await fake.stop();
+});
+
+async function writerTo(answers: readonly FakeAnswer[], options: BulkOptions = {}): Promise<BulkWriter> {
+  fake = await startFake(...answers);
+  server = new Server(fake.url, { backoffMs: 1, patienceMs: 50 });
+  return new BulkWriter(server, 'docs', { patienceMs: 50, ...options });
+}
+
+async function writeAll(writer: BulkWriter, ids: readonly string[]): Promise<void> {
+  for (const id of ids) await writer.write({ kind: 'index', id, source: JSON.stringify({ id }) });
+  await writer.flush();
+}
+
+const idsOf = (body: string): string[] => Array.from(body.matchAll(/"_id":"([^"]+)"/g), ([, id]) => id);
+const sentIds = (): string[][] => fake.asked.map(({ body }) => idsOf(body));
+
+describe('a bulk writer', () => {
+  it('sends batches of the agreed size, and counts what was taken', async () => {
+    const writer = await writerTo([bulkAnswer(() => 201)], { batchDocs: 2, maxInFlight: 1 });
+    await writeAll(writer, ['a', 'b', 'c', 'd', 'e']);
+    expect(sentIds()).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
+    expect(writer.numIndexed).toBe(5);
+  });
+
+  it('sends again only what was not taken for the moment', async () => {
+    const writer = await writerTo([bulkAnswer((id) => (id === 'b' ? 429 : 201)), bulkAnswer(() => 201)]);
+    await writeAll(writer, ['a', 'b', 'c']);
+    expect(sentIds()).toEqual([['a', 'b', 'c'], ['b']]);
+    expect(writer.numIndexed).toBe(3);
+  });
+
+  it('gives up a server that stays too busy, by name', async () => {
+    const writer = await writerTo([bulkAnswer(() => 429)]);
+    await expect(writeAll(writer, ['a'])).rejects.toMatchObject({ code: 'SERVER', status: 429 });
+  });
+
+  it('hands out what is refused for good with the reason, and goes on', async () => {
+    const rejected: Rejection[] = [];
+    const onRejected = (rejection: Rejection): void => void rejected.push(rejection);
+    const writer = await writerTo([bulkAnswer((id) => (id === 'b' ? 400 : 201))], { onRejected });
+    await writeAll(writer, ['a', 'b', 'c']);
+    expect(rejected).toEqual([
+      { id: 'b', status: 400, type: 'mapper_parsing_exception', reason: 'no b', source: '{"id":"b"}' },
+    ]);
+    expect([writer.numIndexed, writer.numRejected]).toEqual([2, 1]);
+  });
+
+  it('stops at what is refused for good where nobody takes it', async () => {
+    const writer = await writerTo([bulkAnswer(() => 400)]);
+    await expect(writeAll(writer, ['a'])).rejects.toMatchObject({
+      code: 'INPUT',
+      message: expect.stringContaining('"a"'),
+    });
+  });
+
+  it('halves a request that is too large, down to the one document that is', async () => {
+    const rejected: string[] = [];
+    const tooLarge: FakeAnswer = (response, asked) =>
+      idsOf(asked.body).includes('big')
+        ? refusal(413, 'too_large')(response, asked)
+        : bulkAnswer(() => 201)(response, asked);
+    const writer = await writerTo([tooLarge], { onRejected: ({ id }) => void rejected.push(id) });
+    await writeAll(writer, ['a', 'b', 'big', 'c']);
+    expect(rejected).toEqual(['big']);
+    expect(writer.numIndexed).toBe(3);
+  });
+
+  it('two changes of one id are never on their way together: the later one stays', async () => {
+    const writer = await writerTo([bulkAnswer(() => 201)], { batchDocs: 10, maxInFlight: 4 });
+    await writer.write({ kind: 'index', id: 'x', source: '{"v":1}' });
+    await writer.write({ kind: 'index', id: 'x', source: '{"v":2}' });
+    await writer.flush();
+    expect(fake.asked.map(({ body }) => /"v":(\d)/.exec(body)?.[1])).toEqual(['1', '2']);
+  });
+
+  it('a bulk that is answered for fewer documents is an error, not a loss', async () => {
+    const writer = await writerTo([json({ errors: false, items: [] })]);
+    await expect(writeAll(writer, ['a'])).rejects.toThrow(/a bulk of 1 was answered for 0/);
+  });
+
+  it('never has more on its way than agreed', async () => {
+    let [open, most] = [0, 0];
+    const slow: FakeAnswer = (response, asked) => {
+      most = Math.max(most, ++open);
+      setTimeout(() => {
+        open--;
+        bulkAnswer(() => 201)(response, asked);
+      }, 5);
+    };
+    const writer = await writerTo([slow], { batchDocs: 1, maxInFlight: 3 });
+    await writeAll(
+      writer,
+      Array.from({ length: 20 }, (_, i) => `d${i}`),
+    );
+    expect(most).toBe(3);
+    expect(writer.numIndexed).toBe(20);
+  });
+});

@@ -1,0 +1,185 @@
+/**
+ * One HTTP request to a search server: keeps connections, gives up on a server that is silent or drips, and holds no more
+ * of an answer than was agreed. Knows nothing of OpenSearch, nor of trying again.
+ *
+ * Node's own client, not fetch: a certificate authority of one's own is an option there, and half an answer an error.
+ */
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { InterruptedError, messageOf } from '../core/index.ts';
+import type { Credentials } from './address.ts';
+import { ServerError } from './errors.ts';
+
+/** What is asked. */
+export type HttpRequest = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
+  /** From the server's own address on, with the slash. */
+  readonly path: string;
+  readonly body?: string | undefined;
+  readonly contentType?: string | undefined;
+};
+
+/** What was answered. */
+export type HttpAnswer = {
+  readonly status: number;
+  readonly text: string;
+  /** Seconds that the server asks us to wait. */
+  readonly retryAfterSeconds: number | undefined;
+};
+
+/**
+ * Adds headers to a request that is about to be sent: for signatures (AWS SigV4), of which the body is a part. Called at
+ * each attempt.
+ */
+export type SignRequest = (
+  request: HttpRequest & { readonly url: string },
+) => Promise<Readonly<Record<string, string>>> | Readonly<Record<string, string>>;
+
+/** How a server is reached. */
+export type ConnectionOptions = {
+  readonly credentials?: Credentials | undefined;
+  /** For services that want every request signed. */
+  readonly sign?: SignRequest | undefined;
+  /** Certificates (PEM) of authorities to trust instead of the usual ones. */
+  readonly ca?: string | undefined;
+  /** Longest silence. */
+  readonly stallMs?: number | undefined;
+  /** Longest time for an answer, however lively. */
+  readonly requestMs?: number | undefined;
+  /** Largest answer. */
+  readonly maxAnswerBytes?: number | undefined;
+  /** Connections at a time. */
+  readonly maxConnections?: number | undefined;
+};
+
+const DEFAULT_STALL_MS = 60_000;
+const DEFAULT_REQUEST_MS = 600_000;
+const DEFAULT_ANSWER_BYTES = 512 * 1024 * 1024;
+const DEFAULT_CONNECTIONS = 8;
+
+/** Connections to one server. */
+export class Connection {
+  /** Without credentials. */
+  readonly url: string;
+  readonly #options: ConnectionOptions;
+  readonly #agent: HttpAgent | HttpsAgent;
+  readonly #isTls: boolean;
+
+  constructor(url: string, options: ConnectionOptions = {}) {
+    const { ca, maxConnections: maxSockets = DEFAULT_CONNECTIONS } = options;
+    this.url = url;
+    this.#options = options;
+    this.#isTls = url.startsWith('https:');
+    this.#agent = this.#isTls
+      ? new HttpsAgent({ keepAlive: true, maxSockets, ...(ca === undefined ? {} : { ca }) })
+      : new HttpAgent({ keepAlive: true, maxSockets });
+  }
+
+  /** Sends a request. A failure on the way is a ServerError without status; any status is an answer. */
+  async send(request: HttpRequest, signal?: AbortSignal): Promise<HttpAnswer> {
+    if (signal?.aborted) throw new InterruptedError();
+    try {
+      return await this.#exchange(request, signal);
+    } catch (cause) {
+      if (signal?.aborted) throw new InterruptedError();
+      if (cause instanceof ServerError) throw cause;
+      throw new ServerError(`${request.method} ${this.url}${pathOf(request)}: ${messageOf(cause)}`, {
+        hint: hintOf(cause),
+        cause,
+      });
+    }
+  }
+
+  /** Closes the connections that are kept. */
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #exchange(request: HttpRequest, signal: AbortSignal | undefined): Promise<HttpAnswer> {
+    const { stallMs = DEFAULT_STALL_MS, requestMs = DEFAULT_REQUEST_MS, sign } = this.#options;
+    const headers = { ...this.#headers(request), ...(await sign?.({ ...request, url: this.url + request.path })) };
+    return await new Promise<HttpAnswer>((resolve, reject) => {
+      const make = this.#isTls ? httpsRequest : httpRequest;
+      const sent = make(this.url + request.path, {
+        method: request.method,
+        headers,
+        agent: this.#agent,
+        ...(signal ? { signal } : {}),
+      });
+      const deadline = setTimeout(
+        () => sent.destroy(new Error(`no whole answer within ${requestMs / 1000} s`)),
+        requestMs,
+      );
+      const settle = (): void => clearTimeout(deadline);
+      sent.setTimeout(stallMs, () => sent.destroy(new Error(`no answer for ${stallMs / 1000} s`)));
+      sent.on('error', (error) => {
+        settle();
+        reject(error);
+      });
+      sent.on('response', (response) => {
+        this.#read(response).then(resolve, reject).finally(settle);
+      });
+      sent.end(request.body);
+    });
+  }
+
+  #headers({ body, contentType = 'application/json' }: HttpRequest): Record<string, string | number> {
+    return {
+      accept: 'application/json',
+      ...(body === undefined ? {} : { 'content-type': contentType, 'content-length': Buffer.byteLength(body) }),
+      ...authorisation(this.#options.credentials),
+    };
+  }
+
+  async #read(response: IncomingMessage): Promise<HttpAnswer> {
+    const { maxAnswerBytes = DEFAULT_ANSWER_BYTES } = this.#options;
+    const pieces: Buffer[] = [];
+    let sizeBytes = 0;
+    for await (const piece of response) {
+      pieces.push(piece);
+      sizeBytes += piece.length;
+      if (sizeBytes > maxAnswerBytes) {
+        response.destroy();
+        throw new ServerError(`${this.url} answers with more than ${maxAnswerBytes} bytes`);
+      }
+    }
+    if (!response.complete) throw new Error('the answer broke off');
+    const wait = Number(response.headers['retry-after']);
+    return {
+      status: response.statusCode ?? 0,
+      text: Buffer.concat(pieces).toString('utf8'),
+      retryAfterSeconds: wait > 0 ? wait : undefined,
+    };
+  }
+}
+
+function authorisation(credentials: Credentials | undefined): Record<string, string> {
+  if (!credentials) return {};
+  switch (credentials.kind) {
+    case 'basic': {
+      const { user, password } = credentials;
+      return { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` };
+    }
+    case 'bearer':
+      return { authorization: `Bearer ${credentials.token}` };
+    case 'api-key':
+      return { authorization: `ApiKey ${credentials.key}` };
+    default:
+      return credentials satisfies never;
+  }
+}
+
+/** The path for people: what follows ? are options of ours. */
+export function pathOf({ path }: HttpRequest): string {
+  return path.replace(/\?.*/s, '');
+}
+
+function hintOf(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  if (code === 'ECONNREFUSED') return 'nobody listens there: is the server up, and the port right?';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'the name of the host is not known: is it spelled right?';
+  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/.test(code))
+    return 'its certificate is not trusted: name the file of its authority with --ca';
+  if (/EPROTO|WRONG_VERSION/.test(code)) return 'https to a server that speaks http, or the other way round';
+  return 'is the server up, and does it have too much to do?';
+}

@@ -1,0 +1,68 @@
+/** OpenSearch: typed settings, documents and queries; an engine on a real server; a proof that its scores are ours. */
+export type { Credentials, IndexAddress } from './address.ts';
+export { checkIndexName, parseAddress } from './address.ts';
+export type { NamedIndex } from './aliases.ts';
+export { deleteIndex, pointAlias, resolveName } from './aliases.ts';
+export type { BulkAction, BulkOptions, Rejection } from './bulk-writer.ts';
+export { BulkWriter, bulkLines } from './bulk-writer.ts';
+export type { DocumentPlace } from './documents.ts';
+export { documentSource, serverId } from './documents.ts';
+export { ServerError, UnsupportedServerError } from './errors.ts';
+export { filterQuery } from './filter-query.ts';
+export type { ConnectionOptions, HttpRequest, SignRequest } from './http.ts';
+export type {
+  IndexBody,
+  IndexDescription,
+  IndexSettings,
+  RankFeaturesField,
+  SparseVectorField,
+  TokenNames,
+  VectorField,
+} from './index-body.ts';
+export {
+  ceilingOf,
+  DEFAULT_FIELD,
+  filterPath,
+  indexBody,
+  MAX_SPARSE_VECTOR_TERMS,
+  readDescription,
+} from './index-body.ts';
+export { featureOfToken, propertyOfField, tokenOfFeature } from './names.ts';
+export type {
+  CreateOpenSearchOptions,
+  OpenSearchAddOptions,
+  OpenSearchAddReport,
+  OpenSearchOptions,
+  QueryStyle,
+} from './opensearch-index.ts';
+export { createOpenSearchIndex, describeIndex, OpenSearchIndex, openOpenSearchIndex } from './opensearch-index.ts';
+export type { ParityDifference, ParityDocument, ParityOptions, ParityQuery, ParityReport } from './parity.ts';
+export { checkParity } from './parity.ts';
+export type { NormalisationOptions, TwoPhaseOptions } from './pipelines.ts';
+export { normalisationPipeline, twoPhasePipeline } from './pipelines.ts';
+export type {
+  AnalyzerAgreement,
+  AnalyzerQuery,
+  ApproximateParameters,
+  HybridQuery,
+  NeuralSparseQuery,
+  QueryBody,
+  QueryTarget,
+  RankFeatureQuery,
+  TermIds,
+} from './queries.ts';
+export {
+  analyzerQuery,
+  bm25Query,
+  filtered,
+  hybridQuery,
+  MAX_QUERY_TOKENS,
+  MAX_QUERY_WEIGHT,
+  neuralSparseQuery,
+  rankFeatureQuery,
+} from './queries.ts';
+export type { BackoffOptions, RequestOptions, ServerAnswer, ServerOptions } from './server.ts';
+export { Backoff, Server } from './server.ts';
+export type { ServerDescription, ServerFeature } from './server-version.ts';
+export { compareVersions, hasFeature, requireFeature } from './server-version.ts';
+export { isStorable, MIN_STORED_WEIGHT, quantisedWeight, STORED_ERROR, storedWeight } from './stored-weight.ts';

@@ -1,0 +1,678 @@
+/**
+ * An index on a server as an engine, behind the same face as the embedded one. The server holds documents and finds them;
+ * queries are weighed here, from the model's table, so that no network runs for them.
+ *
+ * What is added is seen after `commit`, which refreshes the index: indexes that we make refresh at no other time. Unlike an
+ * embedded index, another process that commits shows this one's additions too.
+ */
+import {
+  byWeight,
+  IndexStateError,
+  isJsonObject,
+  type JsonObject,
+  type Logger,
+  type SparseVector,
+  UsageError,
+} from '../core/index.ts';
+import {
+  checkDocument,
+  checkStream,
+  type Engine,
+  type EngineDocument,
+  type EngineQuery,
+  type EngineStats,
+  type ExplainOptions,
+  type Explanation,
+  type Hit,
+  isTokenWeights,
+  type Product,
+  type SearchAnswer,
+  type SearchOptions,
+  vectorOfTokens,
+} from '../engines/index.ts';
+import type { Model } from '../model/index.ts';
+import { checkK, DEFAULT_K, type FieldSchema, MAX_K, parseFieldSchema } from '../search/index.ts';
+import { documentText, encodeQuery, type QueryTerm } from '../text/index.ts';
+import { type BulkOptions, BulkWriter } from './bulk-writer.ts';
+import { documentSource, type FoundDocument, foundDocuments, hitOf, serverId, vectorOfSource } from './documents.ts';
+import { ServerError } from './errors.ts';
+import { filterQuery } from './filter-query.ts';
+import {
+  DEFAULT_FIELD,
+  type IndexDescription,
+  type IndexSettings,
+  indexBody,
+  readDescription,
+  type VectorField,
+} from './index-body.ts';
+import { normalisationPipeline, type TwoPhaseOptions, twoPhasePipeline } from './pipelines.ts';
+import {
+  type ApproximateParameters,
+  bm25Query,
+  filtered,
+  hybridQuery,
+  neuralSparseQuery,
+  type QueryBody,
+  rankFeatureQuery,
+} from './queries.ts';
+import type { Server } from './server.ts';
+import { hasFeature, requireFeature, type ServerDescription } from './server-version.ts';
+import { storedWeight } from './stored-weight.ts';
+
+/** How queries are put. */
+export type QueryStyle = {
+  /**
+   * `neural_sparse` needs the plugin; `rank_feature` gives the same answers on servers without. Where left out, the first
+   * if the server has it.
+   */
+  readonly kind?: 'neural_sparse' | 'rank_feature' | undefined;
+  /** Heavy tokens find, all tokens rank: faster on large indexes, and not exact. */
+  readonly twoPhase?: TwoPhaseOptions | boolean | undefined;
+  /** How sparse_vector fields are searched. */
+  readonly approximate?: ApproximateParameters | undefined;
+  /** Joins BM25 over title and text; the share of the learned terms, from 0 to 1. Such answers have no explanations. */
+  readonly hybridShare?: number | undefined;
+};
+
+/** How an index on a server is opened. */
+export type OpenSearchOptions = {
+  /** Weighs queries, and encodes documents that have no vector. The index refuses any but the one it was made with. */
+  readonly model: Model;
+  /** For an index that lzero did not make: the field that holds its vectors, tokens as they are. */
+  readonly field?: string | undefined;
+  readonly query?: QueryStyle | undefined;
+  readonly writer?: BulkOptions | undefined;
+};
+
+/** What an index on a server is to be. */
+export type CreateOpenSearchOptions = OpenSearchOptions & {
+  /** What holds the vectors; rank_features with escaped names where left out. */
+  readonly vector?: VectorField | undefined;
+  /** Fields of the documents that filters may use. */
+  readonly fields?: FieldSchema | undefined;
+  /** False keeps only what is searched: fewer bytes, and no explanations. */
+  readonly storeVectors?: boolean | undefined;
+  readonly settings?: IndexSettings | undefined;
+};
+
+/** How documents are added. */
+export type OpenSearchAddOptions = {
+  /**
+   * Names the work by all that decides what it writes. Documents that this job has written before are left out, so that
+   * the same call goes on after whatever stopped it; their order is that of the stream.
+   */
+  readonly job?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly logger?: Logger | undefined;
+  /** Told how many documents of the stream are acknowledged or were there. */
+  readonly onProgress?: ((numDone: number) => void) | undefined;
+  readonly writer?: BulkOptions | undefined;
+};
+
+/** What an addition did. */
+export type OpenSearchAddReport = {
+  readonly numAdded: number;
+  /** Documents that an earlier call of the same job has written. */
+  readonly numThere: number;
+  readonly numRejected: number;
+  readonly numTruncated: number;
+  readonly numTerms: number;
+};
+
+/** Documents that are encoded together, as in an embedded index: the same neighbours give the same vectors. */
+const GROUP = 512;
+/** Hits of two-phase and hybrid queries are not collapsed by the server: so many parts are asked for each page. */
+const PARTS_A_PAGE = 5;
+
+/** Makes an index on a server. IndexStateError where there is one of that name. */
+export async function createOpenSearchIndex(
+  server: Server,
+  index: string,
+  options: CreateOpenSearchOptions,
+): Promise<OpenSearchIndex> {
+  const { model, vector = { type: 'rank_features', names: 'escaped' }, fields = {}, storeVectors = true } = options;
+  const description: IndexDescription = {
+    field: options.field ?? DEFAULT_FIELD,
+    vector,
+    fields: parseFieldSchema(fields),
+    model: { identity: await model.identity(), name: model.name },
+    storeVectors,
+  };
+  const body = indexBody(description, await server.describe(), options.settings);
+  try {
+    await server.ask({ method: 'PUT', path: `/${encodeURIComponent(index)}`, body: JSON.stringify(body) });
+  } catch (error) {
+    if (!(error instanceof ServerError) || error.reasonType !== 'resource_already_exists_exception') throw error;
+    throw new IndexStateError(`${server.url}/${index} exists already`, {
+      hint: 'fill it as it is, delete it first, or build a new one behind its name with --replace',
+      cause: error,
+    });
+  }
+  return await openOpenSearchIndex(server, index, { ...options, field: undefined });
+}
+
+/** Opens an index on a server, or behind an alias. */
+export async function openOpenSearchIndex(
+  server: Server,
+  index: string,
+  options: OpenSearchOptions,
+): Promise<OpenSearchIndex> {
+  const description = await describeIndex(server, index, options.field);
+  const { model } = options;
+  if (description.model && description.model.identity !== (await model.identity()))
+    throw new IndexStateError(
+      `${server.url}/${index} holds vectors of the model ${description.model.name}; ${model.name} is another`,
+      { hint: 'vectors of different models cannot be compared: use the same model, or fill another index' },
+    );
+  return new OpenSearchIndex(server, index, { ...options, description, server: await server.describe() });
+}
+
+/** What an index is, by the note in its mapping, or, of an index that others made, by the type of its field. */
+export async function describeIndex(server: Server, index: string, field?: string): Promise<IndexDescription> {
+  const { status, body } = await server.ask(
+    { method: 'GET', path: `/${encodeURIComponent(index)}/_mapping` },
+    { accept: [404] },
+  );
+  const [first] = Object.values(body);
+  const mapping = isJsonObject(first) ? first.mappings : undefined;
+  if (status === 404 || !isJsonObject(mapping))
+    throw new IndexStateError(`${server.url} has no index ${index}`, { hint: 'make it with lzero opensearch create' });
+  const noted = readDescription(mapping, index);
+  if (noted && (field === undefined || field === noted.field)) return noted;
+  return foreignIndex(mapping, { index, field });
+}
+
+function foreignIndex(
+  { properties }: JsonObject,
+  { index, field }: { readonly index: string; readonly field: string | undefined },
+): IndexDescription {
+  const typed = Object.entries(isJsonObject(properties) ? properties : {}).flatMap(([name, property]) =>
+    isJsonObject(property) && (property.type === 'rank_features' || property.type === 'sparse_vector') ? [name] : [],
+  );
+  if (field === undefined || !typed.includes(field))
+    throw new IndexStateError(
+      `${index} was not made by lzero${field === undefined ? '' : `, and has no vectors in ${field}`}`,
+      {
+        hint:
+          typed.length > 0
+            ? `name the field of its vectors with --field: ${typed.join(', ')}`
+            : 'it has no field of type rank_features',
+      },
+    );
+  const property = isJsonObject(properties) ? properties[field] : undefined;
+  const isApproximate = isJsonObject(property) && property.type === 'sparse_vector';
+  const vector: VectorField = isApproximate
+    ? { type: 'sparse_vector', documentCeiling: 3, queryCeiling: 16, approximateThreshold: 1_000_000 }
+    : { type: 'rank_features', names: 'plain' };
+  return { field, vector, fields: {}, model: null, storeVectors: true };
+}
+
+type IndexParts = OpenSearchOptions & { readonly description: IndexDescription; readonly server: ServerDescription };
+
+/** An index on a server. Closing it ends the server's connections. */
+export class OpenSearchIndex implements Engine {
+  /** Its name, or that of an alias. */
+  readonly index: string;
+  /** What it is. */
+  readonly description: IndexDescription;
+  readonly #server: Server;
+  readonly #serverDescription: ServerDescription;
+  readonly #options: OpenSearchOptions;
+  readonly #style: QueryStyle & { readonly kind: 'neural_sparse' | 'rank_feature' };
+  #hasPages: boolean | undefined;
+  #nextOrder: number | undefined;
+
+  /** For `createOpenSearchIndex` and `openOpenSearchIndex`. */
+  constructor(server: Server, index: string, { description, server: its, ...options }: IndexParts) {
+    this.index = index;
+    this.description = description;
+    this.#server = server;
+    this.#serverDescription = its;
+    this.#options = options;
+    this.#style = checkStyle(options.query ?? {}, description, its);
+  }
+
+  get name(): string {
+    return `opensearch:${this.#server.url}/${this.index}`;
+  }
+
+  /** Version and plugins of the server. */
+  get server(): ServerDescription {
+    return this.#serverDescription;
+  }
+
+  /** Whether every document is scored: not so in two steps, by clusters, or where BM25 is joined. */
+  get isExact(): boolean {
+    const { twoPhase, hybridShare } = this.#style;
+    return !twoPhase && hybridShare === undefined && this.description.vector.type === 'rank_features';
+  }
+
+  /** How the vocabulary spells a term. */
+  tokenOf(term: number): string | undefined {
+    return this.#options.model.tokenizer.vocabulary.tokens[term];
+  }
+
+  async add(documents: Iterable<EngineDocument> | AsyncIterable<EngineDocument>): Promise<number> {
+    return (await this.addAll(documents)).numAdded;
+  }
+
+  /** Adds documents and says more about it. Returns when the server has acknowledged them. */
+  async addAll(
+    documents: Iterable<EngineDocument> | AsyncIterable<EngineDocument>,
+    options: OpenSearchAddOptions = {},
+  ): Promise<OpenSearchAddReport> {
+    checkStream(documents);
+    const tally = { numAdded: 0, numThere: 0, numTruncated: 0, numTerms: 0 };
+    let numDone = 0;
+    const writer = new BulkWriter(this.#server, this.index, {
+      ...this.#options.writer,
+      ...options.writer,
+      onAcknowledged: (count) => {
+        numDone += count;
+        options.onProgress?.(numDone);
+      },
+    });
+    const isResumed = options.job !== undefined && (await this.#hasJob(options.job));
+    let order = options.job === undefined ? await this.#firstOrder() : 0;
+    for await (const group of groupsOf(documents)) {
+      options.signal?.throwIfAborted();
+      const there = isResumed ? await this.#written(group, options.job) : new Set<string>();
+      if (there.size < group.length) await this.#addGroup(group, { writer, there, order, tally, options });
+      order += group.length;
+      tally.numThere += there.size;
+      numDone += there.size;
+      if (there.size > 0) options.onProgress?.(numDone);
+      if (options.job === undefined) this.#nextOrder = order;
+    }
+    await writer.flush();
+    return { ...tally, numAdded: writer.numIndexed, numRejected: writer.numRejected };
+  }
+
+  /** The id of a page stands for all its parts that searches see. */
+  async delete(ids: readonly string[]): Promise<number> {
+    const writer = new BulkWriter(this.#server, this.index, this.#options.writer);
+    for (const id of new Set(ids)) await writer.write({ kind: 'delete', id });
+    await writer.flush();
+    return writer.numDeleted + (await this.#deletePages(ids));
+  }
+
+  /** Deletes all documents that a job has not written; what is added is seen with it. Returns how many. */
+  async deleteOthers(job: string): Promise<number> {
+    await this.commit();
+    const numDeleted = await this.#deleteByQuery({ bool: { must_not: [{ term: { job } }] } });
+    await this.commit();
+    return numDeleted;
+  }
+
+  async commit(): Promise<void> {
+    const { body } = await this.#post('_refresh');
+    const failed = isJsonObject(body._shards) ? Number(body._shards.failed) : 0;
+    if (failed > 0) throw new ServerError(`${this.name}: ${failed} shards could not be refreshed`);
+    this.#hasPages = undefined;
+  }
+
+  async search(query: EngineQuery, options: SearchOptions = {}): Promise<SearchAnswer> {
+    const k = checkK(options.k ?? DEFAULT_K);
+    const { terms, text } = this.#parse(query);
+    const filter = filterQuery(options.filter, this.description.fields);
+    if (terms.length === 0) return { terms, hits: [] };
+    if (options.explain) this.#requireExplanations();
+    const found = await this.#find(filtered(this.#query(terms, text), filter), { ...options, k });
+    const asPage = !options.parts;
+    const hits = found.map((document, i): Hit => {
+      const hit = { rank: i + 1, ...hitOf(document, { asPage }) };
+      return options.explain ? { ...hit, explain: this.#products(terms, document) } : hit;
+    });
+    return { terms, hits };
+  }
+
+  async explain(
+    query: EngineQuery,
+    id: string,
+    { rank: wantsRank = true }: ExplainOptions = {},
+  ): Promise<Explanation | undefined> {
+    this.#requireExplanations();
+    const { terms } = this.#parse(query);
+    const parts = await this.#documentsOf(id);
+    if (parts.length === 0) return undefined;
+    const [best] = parts
+      .map((part) => ({ part, products: this.#products(terms, part) }))
+      .map(({ part, products }) => ({ part, products, score: products.reduce((sum, { product }) => sum + product, 0) }))
+      .sort((a, b) => b.score - a.score);
+    const shared = new Set(best.products.map(({ token }) => token));
+    const isPart = typeof best.part.source.page === 'string' && best.part.source.page !== id;
+    return {
+      id,
+      score: best.score,
+      rank: wantsRank && best.products.length > 0 ? await this.#rankOf(query, id, isPart) : undefined,
+      products: best.products,
+      missing: terms.filter(({ token }) => !shared.has(token)),
+    };
+  }
+
+  async stats(): Promise<EngineStats> {
+    const { body } = await this.#search({
+      size: 0,
+      track_total_hits: true,
+      aggs: { docLen: { avg: { field: 'numTerms' } } },
+    });
+    const stats = await this.#server.ask({ method: 'GET', path: `${this.#path}/_stats/store` });
+    const all = isJsonObject(stats.body._all) ? stats.body._all : {};
+    const total = isJsonObject(all.total) && isJsonObject(all.total.store) ? all.total.store : {};
+    const docLen = aggregated(body, 'docLen');
+    return {
+      numDocs: totalOf(body),
+      ...(typeof total.size_in_bytes === 'number' ? { sizeBytes: total.size_in_bytes } : {}),
+      ...(docLen === undefined ? {} : { docLen }),
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#server.close();
+  }
+
+  /**
+   * The scores of some documents for a query, as the server computes them, and their stored vectors; for parity checks.
+   */
+  async scoresOf(
+    query: EngineQuery,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, { readonly score: number; readonly vector: SparseVector | undefined }>> {
+    const { terms, text } = this.#parse(query);
+    const only = { ids: { values: ids.map(serverId) } };
+    const body = { query: filtered(this.#query(terms, text), only), size: ids.length, track_total_hits: false };
+    const answer = terms.length === 0 ? {} : (await this.#search(body)).body;
+    return new Map(
+      foundDocuments(answer).map((document) => [
+        hitOf(document, { asPage: false }).id,
+        { score: document.score, vector: this.#vectorOf(document) },
+      ]),
+    );
+  }
+
+  // ---- asking
+
+  get #path(): string {
+    return `/${encodeURIComponent(this.index)}`;
+  }
+
+  async #post(action: string, body?: JsonObject) {
+    return await this.#server.ask({
+      method: 'POST',
+      path: `${this.#path}/${action}`,
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+  }
+
+  async #search(body: JsonObject) {
+    return await this.#post('_search', body);
+  }
+
+  /** Words or weights as terms of the model's vocabulary. */
+  #parse(query: EngineQuery): { readonly terms: readonly QueryTerm[]; readonly text: string | undefined } {
+    const { model } = this.#options;
+    if (typeof query === 'string') return { terms: encodeQuery(model, query).terms, text: query };
+    if (!isJsonObject(query) || !isTokenWeights(query.vector))
+      throw new UsageError('a query is a text or { vector: weights by token }');
+    vectorOfTokens(query.vector, model.tokenizer.vocabulary, (problem) => new UsageError(`the query ${problem}`));
+    return { terms: Object.entries(query.vector).map(([token, weight]) => ({ token, weight })), text: undefined };
+  }
+
+  #query(terms: readonly QueryTerm[], text: string | undefined): QueryBody {
+    const { kind, approximate, hybridShare } = this.#style;
+    const { vocabulary } = this.#options.model.tokenizer;
+    const idOf = (token: string): number | undefined => vocabulary.idOf(token);
+    const learned =
+      kind === 'rank_feature'
+        ? rankFeatureQuery(terms, this.description)
+        : neuralSparseQuery(terms, this.description, { idOf, approximate });
+    if (hybridShare === undefined) return learned;
+    if (text === undefined) throw new UsageError('a hybrid with BM25 needs the words of the query, not its vector');
+    return hybridQuery([learned, bm25Query(text)]);
+  }
+
+  /** Best first; of pages the best part. */
+  async #find(query: QueryBody, options: SearchOptions & { readonly k: number }): Promise<readonly FoundDocument[]> {
+    const { k, parts = false, idsOnly = false, explain = false } = options;
+    const mayHavePages = !parts && this.description.model !== null && (await this.#anyPages());
+    const isPlain = !this.#style.twoPhase && this.#style.hybridShare === undefined;
+    const source = idsOnly && !explain ? ['id', 'page', 'chunk', 'order'] : undefined;
+    const body = {
+      query,
+      size: mayHavePages && !isPlain ? Math.min(MAX_K, k * PARTS_A_PAGE) : k,
+      track_total_hits: false,
+      _source: source ?? (explain ? true : { excludes: [this.description.field] }),
+      ...(isPlain ? this.#plainOrder(mayHavePages) : { search_pipeline: this.#pipeline() }),
+    };
+    const found = foundDocuments((await this.#search(body)).body);
+    if (isPlain && !mayHavePages && !parts && found.some(({ source: { page } }) => page !== undefined)) {
+      this.#hasPages = true; // somebody else has added some
+      return await this.#find(query, options);
+    }
+    return isPlain ? found : bestParts(found, { k, asPages: !parts });
+  }
+
+  #plainOrder(collapses: boolean): JsonObject {
+    const isOurs = this.description.model !== null;
+    return {
+      ...(isOurs ? { sort: [{ _score: 'desc' }, { order: 'asc' }] } : {}),
+      ...(collapses ? { collapse: { field: 'group' } } : {}),
+    };
+  }
+
+  #pipeline(): JsonObject {
+    const { twoPhase, hybridShare } = this.#style;
+    return {
+      ...(twoPhase ? twoPhasePipeline(twoPhase === true ? {} : twoPhase) : {}),
+      ...(hybridShare === undefined ? {} : normalisationPipeline({ weights: [hybridShare, 1 - hybridShare] })),
+    };
+  }
+
+  /** Asked once for each commit of ours. */
+  async #anyPages(): Promise<boolean> {
+    if (this.#hasPages === undefined) {
+      const { body } = await this.#search({ size: 0, track_total_hits: 1, query: { exists: { field: 'page' } } });
+      this.#hasPages = totalOf(body) > 0;
+    }
+    return this.#hasPages;
+  }
+
+  // ---- explaining
+
+  #requireExplanations(): void {
+    if (this.#style.hybridShare !== undefined)
+      throw new UsageError('the score of a hybrid is no sum of products', { hint: 'leave out the share of BM25' });
+    if (!this.description.storeVectors)
+      throw new IndexStateError(`${this.name} does not keep vectors as they were sent`, {
+        hint: 'explanations need them: fill an index with storeVectors',
+      });
+  }
+
+  #vectorOf({ source }: FoundDocument): SparseVector | undefined {
+    return vectorOfSource(source, this.description, { vocabulary: this.#options.model.tokenizer.vocabulary });
+  }
+
+  /** Products with the weights as the server keeps them, largest first. */
+  #products(terms: readonly QueryTerm[], document: FoundDocument): Product[] {
+    const { tokens } = this.#options.model.tokenizer.vocabulary;
+    const vector = this.#vectorOf(document);
+    const weights = new Map(vector && byWeight(vector).map((i) => [tokens[vector.terms[i]], vector.weights[i]]));
+    return terms
+      .flatMap(({ token, weight }) => {
+        const docWeight = storedWeight(weights.get(token) ?? 0);
+        return docWeight > 0 ? [{ token, queryWeight: weight, docWeight, product: weight * docWeight }] : [];
+      })
+      .sort((a, b) => b.product - a.product);
+  }
+
+  /** The document of an id, or the parts of a page. */
+  async #documentsOf(id: string): Promise<FoundDocument[]> {
+    const should = [{ ids: { values: [serverId(id)] } }, { term: { page: id } }];
+    const { body } = await this.#search({ size: 1000, track_total_hits: false, query: { bool: { should } } });
+    return foundDocuments(body);
+  }
+
+  /** Where a document stands; undefined behind 10,000 others. */
+  async #rankOf(query: EngineQuery, id: string, parts: boolean): Promise<number | undefined> {
+    for (const k of [100, MAX_K]) {
+      const { hits } = await this.search(query, { k, parts, idsOnly: true });
+      const rank = hits.find((hit) => hit.id === id)?.rank;
+      if (rank !== undefined || hits.length < k) return rank;
+    }
+    return undefined;
+  }
+
+  // ---- changing
+
+  async #firstOrder(): Promise<number> {
+    if (this.#nextOrder === undefined) {
+      const { body } = await this.#search({
+        size: 0,
+        track_total_hits: false,
+        aggs: { last: { max: { field: 'order' } } },
+      });
+      this.#nextOrder = (aggregated(body, 'last') ?? -1) + 1;
+    }
+    return this.#nextOrder;
+  }
+
+  async #addGroup(group: readonly EngineDocument[], context: GroupContext): Promise<void> {
+    const { writer, there, order, tally, options } = context;
+    const vectors = await this.#vectorsOf(group, context);
+    for (const [i, document] of group.entries()) {
+      if (there.has(document.id)) continue;
+      const place = { order: order + i, job: options.job };
+      const { vocabulary } = this.#options.model.tokenizer;
+      const source = documentSource(document, vectors[i], { description: this.description, vocabulary, place });
+      tally.numTerms += vectors[i].terms.length;
+      await writer.write({ kind: 'index', id: document.id, source });
+    }
+  }
+
+  /** One for each document: its own, or what the model makes of its text. */
+  async #vectorsOf(group: readonly EngineDocument[], { tally, options }: GroupContext): Promise<SparseVector[]> {
+    const { model } = this.#options;
+    const missing = group.filter(({ vector }) => vector === undefined);
+    const texts = missing.map((document) => ({ id: document.id, text: documentText(document) }));
+    const encoded: SparseVector[] = [];
+    const { signal, logger } = options;
+    for await (const { vector, truncated } of model.encode(texts, { signal, logger })) {
+      encoded.push(vector);
+      if (truncated) tally.numTruncated++;
+    }
+    let at = 0;
+    return group.map((document) => givenVector(document, model) ?? encoded[at++]);
+  }
+
+  async #hasJob(job: string): Promise<boolean> {
+    await this.commit(); // what was acknowledged before a kill may not be seen yet
+    const { body } = await this.#search({ size: 0, track_total_hits: 1, query: { term: { job } } });
+    return totalOf(body) > 0;
+  }
+
+  /** Which of these documents this job has written. */
+  async #written(group: readonly EngineDocument[], job: string | undefined): Promise<Set<string>> {
+    const { body } = await this.#post('_mget?_source_includes=job', { ids: group.map(({ id }) => serverId(id)) });
+    const answers = Array.isArray(body.docs) ? body.docs : [];
+    const isOfJob = (answer: unknown): boolean =>
+      isJsonObject(answer) && answer.found === true && isJsonObject(answer._source) && answer._source.job === job;
+    return new Set(group.flatMap(({ id }, i) => (isOfJob(answers[i]) ? [id] : [])));
+  }
+
+  async #deletePages(ids: readonly string[]): Promise<number> {
+    if (this.description.model === null || !(await this.#anyPages())) return 0;
+    return await this.#deleteByQuery({ terms: { page: [...new Set(ids)] } });
+  }
+
+  async #deleteByQuery(query: JsonObject): Promise<number> {
+    const { body } = await this.#post('_delete_by_query?conflicts=proceed', { query });
+    return typeof body.deleted === 'number' ? body.deleted : 0;
+  }
+}
+
+type GroupContext = {
+  readonly writer: BulkWriter;
+  readonly there: ReadonlySet<string>;
+  readonly order: number;
+  readonly tally: { numTruncated: number; numTerms: number };
+  readonly options: OpenSearchAddOptions;
+};
+
+async function* groupsOf(
+  documents: Iterable<EngineDocument> | AsyncIterable<EngineDocument>,
+): AsyncGenerator<EngineDocument[]> {
+  let numMet = 0;
+  let group: EngineDocument[] = [];
+  for await (const document of documents) {
+    checkDocument(document, ++numMet);
+    group.push(document);
+    if (group.length < GROUP) continue;
+    yield group;
+    group = [];
+  }
+  if (group.length > 0) yield group;
+}
+
+function givenVector({ id, vector }: EngineDocument, { tokenizer }: Model): SparseVector | undefined {
+  if (vector === undefined) return undefined;
+  if (vector.terms instanceof Uint32Array && vector.weights instanceof Float32Array)
+    return { terms: vector.terms, weights: vector.weights };
+  const fail = (problem: string) => new IndexStateError(`document ${JSON.stringify(id)} ${problem}`);
+  if (!isTokenWeights(vector)) throw fail('has a vector that is no object of weights by token');
+  return vectorOfTokens(weightsOf(vector), tokenizer.vocabulary, fail);
+}
+
+/** For the compiler, which takes `terms` for a possible list. */
+function weightsOf(vector: NonNullable<EngineDocument['vector']>): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(vector));
+}
+
+/** What the server does not do for two-phase and hybrid queries: equal scores in order, pages once. */
+function bestParts(
+  found: readonly FoundDocument[],
+  { k, asPages }: { readonly k: number; readonly asPages: boolean },
+): FoundDocument[] {
+  const seen = new Set<unknown>();
+  return [...found]
+    .sort((a, b) => b.score - a.score || Number(a.source.order ?? 0) - Number(b.source.order ?? 0))
+    .filter(({ serverId: own, source }) => {
+      const group = asPages ? (source.page ?? own) : own;
+      if (seen.has(group)) return false;
+      seen.add(group);
+      return true;
+    })
+    .slice(0, k);
+}
+
+/** Refuses what this server, or this kind of field, cannot do. */
+function checkStyle(
+  style: QueryStyle,
+  { vector }: IndexDescription,
+  server: ServerDescription,
+): QueryStyle & { readonly kind: 'neural_sparse' | 'rank_feature' } {
+  const canDo = hasFeature(server, 'neural_sparse');
+  const kind = style.kind ?? (canDo || vector.type === 'sparse_vector' ? 'neural_sparse' : 'rank_feature');
+  if (kind === 'neural_sparse') requireFeature(server, 'neural_sparse');
+  if (vector.type === 'sparse_vector') requireFeature(server, 'sparse_vector');
+  if (style.twoPhase) requireFeature(server, 'two-phase');
+  if (style.twoPhase && (vector.type === 'sparse_vector' || kind === 'rank_feature'))
+    throw new UsageError('two-phase is for neural_sparse on rank_features', { hint: 'leave it out' });
+  if (style.hybridShare !== undefined) {
+    requireFeature(server, 'hybrid');
+    if (!(style.hybridShare >= 0 && style.hybridShare <= 1))
+      throw new UsageError(`the share of learned terms in a hybrid is from 0 to 1, got ${style.hybridShare}`);
+  }
+  if (style.hybridShare !== undefined && style.twoPhase)
+    throw new UsageError('two-phase and a hybrid with BM25 do not go together');
+  return { ...style, kind };
+}
+
+function totalOf({ hits }: JsonObject): number {
+  const total = isJsonObject(hits) ? hits.total : undefined;
+  return isJsonObject(total) && typeof total.value === 'number' ? total.value : 0;
+}
+
+function aggregated({ aggregations }: JsonObject, name: string): number | undefined {
+  const found = isJsonObject(aggregations) ? aggregations[name] : undefined;
+  return isJsonObject(found) && typeof found.value === 'number' ? found.value : undefined;
+}

@@ -1,0 +1,240 @@
+/**
+ * A search server: JSON in, JSON out, refusals by name, and patience that ends. What is asked of it is written so that it
+ * may be asked twice (documents have ids), so a request whose answer was lost is sent again.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  InterruptedError,
+  isJsonObject,
+  type JsonObject,
+  type Logger,
+  parseJson,
+  printable,
+  Random,
+  silentLogger,
+} from '../core/index.ts';
+import { ServerError } from './errors.ts';
+import { Connection, type ConnectionOptions, type HttpAnswer, type HttpRequest, pathOf } from './http.ts';
+import type { ServerDescription } from './server-version.ts';
+
+/** How a server is asked. */
+export type ServerOptions = ConnectionOptions & {
+  /** All pauses of one request together: how long a restart of the server may take. 10 s where left out. */
+  readonly patienceMs?: number | undefined;
+  /** Pause before the second attempt; each further one doubles it, with jitter. */
+  readonly backoffMs?: number | undefined;
+  /** Where jitter comes from. */
+  readonly random?: Random | undefined;
+  readonly logger?: Logger | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** What one request may differ in. */
+export type RequestOptions = {
+  readonly contentType?: string | undefined;
+  /** Instead of the server's. */
+  readonly patienceMs?: number | undefined;
+  /** Statuses that are an answer to the caller, not a failure. */
+  readonly accept?: readonly number[] | undefined;
+  /** Told when the server asks for less (429). */
+  readonly onBusy?: (() => void) | undefined;
+};
+
+/** An answer. */
+export type ServerAnswer = { readonly status: number; readonly body: JsonObject };
+
+const DEFAULT_PATIENCE_MS = 10_000;
+const DEFAULT_BACKOFF_MS = 250;
+const MAX_PAUSE_MS = 15_000;
+/** Too many requests; bad gateway, not available, gateway timeout. A 500 is the server's own mistake, and stays one. */
+const TRY_AGAIN: readonly number[] = [429, 502, 503, 504];
+
+/** A server that requests are sent to. Close it: it keeps connections. */
+export class Server {
+  readonly #connection: Connection;
+  readonly #options: ServerOptions;
+  readonly #random: Random;
+  #description: Promise<ServerDescription> | undefined;
+
+  /** @param url without credentials, see `parseAddress` */
+  constructor(url: string, options: ServerOptions = {}) {
+    this.#connection = new Connection(url, options);
+    this.#options = options;
+    this.#random = options.random ?? new Random(process.pid);
+  }
+
+  /** Without credentials. */
+  get url(): string {
+    return this.#connection.url;
+  }
+
+  /** Version and plugins, asked once. */
+  describe(): Promise<ServerDescription> {
+    this.#description ??= this.#describe().catch((error: unknown) => {
+      this.#description = undefined;
+      throw error;
+    });
+    return this.#description;
+  }
+
+  /**
+   * Sends a request and gives the JSON that came. Network failures and busy servers are tried again until patience ends;
+   * what it refuses is a ServerError with its status and reason.
+   */
+  async ask(request: HttpRequest, options: RequestOptions = {}): Promise<ServerAnswer> {
+    const backoff = this.backoff(options.patienceMs);
+    const asked = { ...request, contentType: options.contentType };
+    for (;;) {
+      const outcome = await this.#attempt(asked, options);
+      if ('body' in outcome) return outcome;
+      if (outcome.error.status === 429) options.onBusy?.();
+      await backoff.pause(outcome.error, outcome.waitMs);
+    }
+  }
+
+  /** Pauses that grow, have jitter, and end. */
+  backoff(patienceMs = this.#options.patienceMs ?? DEFAULT_PATIENCE_MS): Backoff {
+    const { backoffMs = DEFAULT_BACKOFF_MS, logger = silentLogger, signal } = this.#options;
+    return new Backoff({ patienceMs, backoffMs, random: this.#random, logger, signal });
+  }
+
+  /** Closes its connections. */
+  close(): void {
+    this.#connection.close();
+  }
+
+  async #attempt(
+    request: HttpRequest,
+    { accept = [] }: RequestOptions,
+  ): Promise<ServerAnswer | { readonly error: ServerError; readonly waitMs: number }> {
+    let answer: HttpAnswer;
+    try {
+      answer = await this.#connection.send(request, this.#options.signal);
+    } catch (error) {
+      if (error instanceof ServerError && isTransient(error)) return { error, waitMs: 0 };
+      throw error;
+    }
+    const { status, text } = answer;
+    if (status < 400 || accept.includes(status)) return { status, body: this.#parse(request, answer) };
+    const error = refusal(`${request.method} ${this.url}${pathOf(request)}`, status, text);
+    if (!TRY_AGAIN.includes(status)) throw error;
+    return { error, waitMs: (answer.retryAfterSeconds ?? 0) * 1000 };
+  }
+
+  #parse(request: HttpRequest, { status, text }: HttpAnswer): JsonObject {
+    if (text === '') return {}; // of HEAD, and of some that are not found
+    const where = `${request.method} ${this.url}${pathOf(request)}`;
+    const body = parseJson(
+      text,
+      (problem, cause) =>
+        new ServerError(`${where}: the answer is ${problem}`, { hint: 'is this an OpenSearch server?', status, cause }),
+    );
+    if (isJsonObject(body)) return body;
+    if (Array.isArray(body)) return { list: body }; // _cat
+    throw new ServerError(`${where}: the answer is no JSON object`, { hint: 'is this an OpenSearch server?', status });
+  }
+
+  async #describe(): Promise<ServerDescription> {
+    const { body } = await this.ask({ method: 'GET', path: '/' });
+    const version = isJsonObject(body.version) ? body.version : {};
+    if (typeof version.number !== 'string')
+      throw new ServerError(`${this.url} does not say which version it has`, { hint: 'is this an OpenSearch server?' });
+    const distribution = typeof version.distribution === 'string' ? version.distribution : 'elasticsearch';
+    return { version: version.number, distribution, plugins: await this.#plugins() };
+  }
+
+  /** Managed services keep this to themselves. */
+  async #plugins(): Promise<readonly string[] | undefined> {
+    const { status, body } = await this.ask(
+      { method: 'GET', path: '/_cat/plugins?format=json&h=component' },
+      { accept: [400, 401, 403, 404, 405] },
+    );
+    if (status >= 400 || !Array.isArray(body.list)) return undefined;
+    const names = body.list.flatMap((row: unknown) =>
+      isJsonObject(row) && typeof row.component === 'string' ? [row.component] : [],
+    );
+    return [...new Set(names)];
+  }
+}
+
+/** A wrong name or certificate does not mend itself, a server that restarts does. */
+function isTransient({ cause }: ServerError): boolean {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return cause !== undefined && !/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|EPROTO|ENOTFOUND|ERR_INVALID/.test(code);
+}
+
+/** A refusal in words: `error.type` and `error.reason` of the answer, or its beginning. */
+function refusal(where: string, status: number, text: string): ServerError {
+  const { type, reason } = reasonOf(text);
+  return new ServerError(`${where}: status ${status}${reason === '' ? '' : `, ${reason}`}`, {
+    status,
+    reasonType: type,
+    hint: hintOf(status),
+  });
+}
+
+function reasonOf(text: string): { readonly type: string | undefined; readonly reason: string } {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return { type: undefined, reason: printable(text.slice(0, 200).trim()) };
+  }
+  const error = isJsonObject(body) ? body.error : undefined;
+  if (!isJsonObject(error))
+    return { type: undefined, reason: printable(typeof error === 'string' ? error : text.slice(0, 200)) };
+  const roots = Array.isArray(error.root_cause) ? error.root_cause : [];
+  const root = isJsonObject(roots[0]) ? roots[0] : error;
+  const type = String(root.type ?? error.type ?? '');
+  return { type, reason: printable(`${type}: ${String(root.reason ?? error.reason ?? '')}`) };
+}
+
+function hintOf(status: number): string | undefined {
+  if (status === 401) return 'who asks is not known: user:password@ in the address, or LZERO_OPENSEARCH_TOKEN';
+  if (status === 403) return 'this account may not do that: ask whoever runs the server';
+  if (status === 429) return 'the server has too much to do: ask for less at a time, or wait longer';
+  return status >= 500 ? 'the reason is in the log of the server' : undefined;
+}
+
+/** What a backoff needs. */
+export type BackoffOptions = {
+  readonly patienceMs: number;
+  readonly backoffMs: number;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly signal: AbortSignal | undefined;
+};
+
+/**
+ * Pauses between attempts.
+ *
+ *     pauseₙ = u·min(15 s, b·2ⁿ),  u uniform in [½, 1): many clients that failed together do not come back together
+ *
+ * The server's Retry-After is waited for where it is longer. When all pauses together would be longer than the patience,
+ * the failure is thrown.
+ */
+export class Backoff {
+  readonly #options: BackoffOptions;
+  #numPauses = 0;
+  #waitedMs = 0;
+
+  constructor(options: BackoffOptions) {
+    this.#options = options;
+  }
+
+  /** Waits, or throws the error that it was called for. */
+  async pause(error: ServerError, atLeastMs = 0): Promise<void> {
+    const { patienceMs, backoffMs, random, logger, signal } = this.#options;
+    const grown = Math.min(MAX_PAUSE_MS, backoffMs * 2 ** this.#numPauses);
+    const waitMs = Math.max(atLeastMs, grown * (0.5 + random.uniform() / 2));
+    if (this.#waitedMs + waitMs > patienceMs) throw error;
+    this.#numPauses++;
+    this.#waitedMs += waitMs;
+    logger.debug(`${error.message}; trying again in ${(waitMs / 1000).toFixed(1)} s`);
+    try {
+      await sleep(waitMs, undefined, signal ? { signal } : {});
+    } catch {
+      throw new InterruptedError();
+    }
+  }
+}

@@ -1,0 +1,350 @@
+/** What only a real server can tell: scores, hostile names, resuming, aliases, pipelines, the commands. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { evalCommand } from '../../src/cli/eval.ts';
+import { opensearchCommand } from '../../src/cli/opensearch.ts';
+import { type JsonObject, Random, type SparseVector, sparseVector } from '../../src/core/index.ts';
+import type { EngineDocument } from '../../src/engines/index.ts';
+import { loadModel, type Model } from '../../src/model/index.ts';
+import {
+  type CreateOpenSearchOptions,
+  checkParity,
+  createOpenSearchIndex,
+  openOpenSearchIndex,
+  type ParityQuery,
+  pointAlias,
+  resolveName,
+  STORED_ERROR,
+  type VectorField,
+} from '../../src/opensearch/index.ts';
+import { type Outcome, runCommands } from '../cli/fake-host.ts';
+import { Scratch } from '../cli/index-commands.ts';
+import { describeOnServer, freshName, realServer, removeIndexes, SERVER_TEST_MS, SERVER_URL } from './real-server.ts';
+
+describeOnServer('on a real server', () => {
+  vi.setConfig({ testTimeout: SERVER_TEST_MS, hookTimeout: SERVER_TEST_MS });
+  let model: Model;
+  const scratch = new Scratch();
+  beforeAll(async () => {
+    model = await loadModel('bow');
+  });
+  afterAll(async () => {
+    scratch.remove();
+    await removeIndexes();
+  });
+
+  const create = (options: Partial<CreateOpenSearchOptions> = {}, name = freshName()) =>
+    createOpenSearchIndex(realServer(), name, { model, ...options });
+
+  /** Learned vectors without a network: weights as trained models have them, seeded. */
+  function randomDocuments(
+    count: number,
+    { seed = 1, numTerms = 60 } = {},
+  ): (EngineDocument & { vector: SparseVector })[] {
+    const random = new Random(seed);
+    const { size } = model.tokenizer.vocabulary;
+    return Array.from({ length: count }, (_, i) => {
+      const terms = new Set<number>();
+      // Squares favour small ids: some terms are frequent, as in texts.
+      while (terms.size < numTerms) terms.add(1000 + Math.floor(random.uniform() ** 2 * (size - 1000)));
+      const weights = Array.from(terms, () => Math.max(0.01, Math.abs(random.normal())));
+      return { id: `d${i}`, vector: sparseVector([...terms], weights) };
+    });
+  }
+
+  function randomQueries(documents: readonly { readonly vector: SparseVector }[], count: number): ParityQuery[] {
+    const random = new Random(7);
+    return Array.from({ length: count }, (_, i) => {
+      const { terms } = documents[random.below(documents.length)].vector;
+      const chosen = new Set(Array.from({ length: 6 }, () => terms[random.below(terms.length)]));
+      const vector = sparseVector(
+        [...chosen],
+        Array.from(chosen, () => 0.5 + 8 * random.uniform()),
+      );
+      const byToken = Array.from(vector.terms, (term, j) => [
+        model.tokenizer.vocabulary.tokens[term],
+        vector.weights[j],
+      ]);
+      return { id: `q${i}`, query: { vector: Object.fromEntries(byToken) }, vector };
+    });
+  }
+
+  const FIELDS_OF_VECTORS: readonly [string, VectorField, CreateOpenSearchOptions['query']][] = [
+    ['rank_features by neural_sparse', { type: 'rank_features', names: 'escaped' }, {}],
+    ['rank_features by rank_feature clauses', { type: 'rank_features', names: 'escaped' }, { kind: 'rank_feature' }],
+  ];
+  it.each(FIELDS_OF_VECTORS)(
+    '%s: 1,000 scores are below ours by less than 2⁻⁸, and equal the prediction to 1e-5',
+    async (_, vector, query) => {
+      const documents = randomDocuments(500);
+      const index = await create({ vector, query });
+      await index.add(documents);
+      await index.commit();
+      const report = await checkParity(index, { queries: randomQueries(documents, 100), documents });
+      expect(report.error.max).toBeLessThan(STORED_ERROR);
+      expect(report.error.max).toBeGreaterThan(STORED_ERROR / 8); // there is something to bound
+      expect(report.prediction.max).toBeLessThan(1e-5);
+      expect(report.overlap).toBeGreaterThanOrEqual(0.98);
+      expect(report).toMatchObject({ numQueries: 100, numUnexplained: 0, isWithinBounds: true });
+      await index.close();
+    },
+  );
+
+  it('a document that differs on the server is found by the check, with its cause', async () => {
+    const documents = randomDocuments(50);
+    const index = await create();
+    const [first, ...rest] = documents;
+    const changed = { terms: first.vector.terms, weights: first.vector.weights.map((weight) => weight * 1.5) };
+    await index.add([{ ...first, vector: changed }, ...rest]);
+    await index.commit();
+    const vector = sparseVector([first.vector.terms[0]], [4]);
+    const token = model.tokenizer.vocabulary.tokens[first.vector.terms[0]];
+    const report = await checkParity(index, {
+      queries: [{ id: 'q', query: { vector: { [token]: 4 } }, vector }],
+      documents,
+    });
+    expect(report.isWithinBounds).toBe(false);
+    expect(report.firstDifference?.cause).toMatch(/its vector differs: .* weighs .* here and .* there/);
+    await index.close();
+  });
+
+  it('sparse_vector above its threshold is approximate: overlap@10 of at least 0.9 with a measured ceiling', async () => {
+    const documents = randomDocuments(400);
+    const largest = Math.max(...documents.flatMap(({ vector: { weights } }) => [...weights]));
+    const index = await create({
+      vector: { type: 'sparse_vector', documentCeiling: largest, queryCeiling: 9, approximateThreshold: 100 },
+    });
+    await index.add(documents);
+    await index.commit();
+    const report = await checkParity(index, { queries: randomQueries(documents, 50), documents }, { minOverlap: 0.9 });
+    expect(report.isWithinBounds, JSON.stringify(report)).toBe(true);
+    await index.close();
+  });
+
+  it('two-phase answers are nearly those of one phase', async () => {
+    const documents = randomDocuments(300);
+    const name = freshName();
+    const index = await create({}, name);
+    await index.add(documents);
+    await index.commit();
+    const twoPhase = await openOpenSearchIndex(realServer(), name, { model, query: { twoPhase: true } });
+    const report = await checkParity(twoPhase, { queries: randomQueries(documents, 50), documents });
+    expect(report.overlap).toBeGreaterThan(0.9);
+    expect(report.prediction.max).toBeLessThan(1e-5); // those that are found have their whole score
+    await index.close();
+    await twoPhase.close();
+  });
+
+  it('a hybrid joins BM25: with a share of 0 the words decide, with 1 the terms', async () => {
+    const bread = model.tokenizer.vocabulary.idOf('bread') ?? 0;
+    const documents: EngineDocument[] = [
+      { id: 'terms', text: 'nothing of the kind', vector: sparseVector([bread], [3]) },
+      { id: 'words', text: 'bread and more bread', vector: sparseVector([bread], [0.1]) },
+    ];
+    const name = freshName();
+    const index = await create({}, name);
+    await index.add(documents);
+    await index.commit();
+    for (const [hybridShare, best] of [
+      [0, 'words'],
+      [1, 'terms'],
+    ] as const) {
+      const hybrid = await openOpenSearchIndex(realServer(), name, { model, query: { hybridShare } });
+      expect((await hybrid.search('bread')).hits[0].id).toBe(best);
+      await expect(hybrid.search('bread', { explain: true })).rejects.toThrow(/no sum of products/);
+      await hybrid.close();
+    }
+    await index.close();
+  });
+
+  it('hostile tokens, ids and fields come back as they were', async () => {
+    const { vocabulary } = model.tokenizer;
+    const dots = vocabulary.tokens
+      .flatMap((token, id) => (token.includes('.') || /["'\\\u0080-\uffff]/.test(token) ? [id] : []))
+      .slice(0, 60);
+    const odd = { 'a.b': 'x', 'q"uote': 1, 'straße ünï': true, '\u0001': 'y' };
+    const schema = { 'a.b': 'keyword', 'q"uote': 'number', 'straße ünï': 'boolean', '\u0001': 'keyword' } as const;
+    const id = 'id with "quotes", ünïcode/slash?#%.\u0001';
+    const long = 'ü'.repeat(600);
+    for (const kind of ['neural_sparse', 'rank_feature'] as const) {
+      const index = await create({ fields: schema, query: { kind } });
+      const vector = sparseVector(
+        dots,
+        dots.map(() => 1.5),
+      );
+      await index.add([
+        { id, vector, fields: { ...odd, nested: { '..': { deep: [1] } } } },
+        { id: long, vector: sparseVector([dots[0]], [1]) },
+      ]);
+      await index.commit();
+      const query = { vector: Object.fromEntries(dots.map((term) => [vocabulary.tokens[term], 1])) };
+      const { hits } = await index.search(query, { explain: true });
+      expect(hits.map((hit) => hit.id)).toEqual([id, long]);
+      expect(hits[0].score).toBeCloseTo(1.5 * dots.length, 3); // every token was found
+      expect(new Set(hits[0].explain?.map(({ token }) => token))).toEqual(
+        new Set(dots.map((term) => vocabulary.tokens[term])),
+      );
+      expect(hits[0].fields).toEqual({ ...odd, nested: { '..': { deep: [1] } } });
+      for (const [name, value] of Object.entries(odd))
+        expect((await index.search(query, { filter: { [name]: value } })).hits.map((hit) => hit.id)).toEqual([id]);
+      expect(await index.delete([id, long])).toBe(2);
+      await index.close();
+    }
+  });
+
+  it('a model that the index was not made with is refused', async () => {
+    const name = freshName();
+    const index = await create({}, name);
+    const other = await loadModel('default');
+    await expect(openOpenSearchIndex(realServer(), name, { model: other })).rejects.toMatchObject({
+      code: 'INDEX_STATE',
+    });
+    await expect(openOpenSearchIndex(realServer(), 'lzero-none', { model })).rejects.toThrow(/no index lzero-none/);
+    await expect(createOpenSearchIndex(realServer(), name, { model })).rejects.toThrow(/exists already/);
+    await index.close();
+  });
+
+  it('an index of others is searched by the name of its field', async () => {
+    const name = freshName();
+    const server = realServer();
+    const ask = (method: 'PUT' | 'POST', path: string, body: JsonObject) =>
+      server.ask({ method, path, body: JSON.stringify(body) });
+    await ask('PUT', `/${name}`, { mappings: { properties: { emb: { type: 'rank_features' } } } });
+    await ask('PUT', `/${name}/_doc/7?refresh=true`, { emb: { bread: 1.25, '.': 0.5 } });
+    await expect(openOpenSearchIndex(server, name, { model })).rejects.toMatchObject({
+      hint: expect.stringContaining('emb'),
+    });
+    const index = await openOpenSearchIndex(server, name, { model, field: 'emb' });
+    const { hits } = await index.search({ vector: { bread: 2, '.': 1 } }, { explain: true });
+    expect(hits).toMatchObject([
+      {
+        id: '7',
+        score: 3,
+        explain: [
+          { token: 'bread', product: 2.5 },
+          { token: '.', product: 0.5 },
+        ],
+      },
+    ]);
+    await index.close();
+  });
+
+  it('a job that was stopped goes on: nothing is lost, nothing is there twice, what is done is not encoded again', async () => {
+    const name = freshName();
+    const index = await create({}, name);
+    const texts = Array.from({ length: 1500 }, (_, i) => ({ id: `d${i}`, text: `bread number ${i}` }));
+    const controller = new AbortController();
+    async function* stopped() {
+      for (const document of texts) {
+        if (document.id === 'd1100') controller.abort();
+        yield document;
+      }
+    }
+    await expect(index.addAll(stopped(), { job: 'j', signal: controller.signal })).rejects.toThrow();
+    const again = await index.addAll(texts, { job: 'j' });
+    await index.commit();
+    expect(again.numThere).toBeGreaterThanOrEqual(1); // whole groups before the stop
+    expect(again.numThere + again.numAdded).toBe(1500);
+    expect((await index.stats()).numDocs).toBe(1500);
+    const third = await index.addAll(texts, { job: 'j' });
+    expect(third).toMatchObject({ numThere: 1500, numAdded: 0 });
+    await index.addAll(texts.slice(0, 10), { job: 'k' });
+    expect(await index.deleteOthers('k')).toBe(1490);
+    await index.close();
+  });
+
+  it('an index takes the place of another behind a name, in one step', async () => {
+    const [name, a, b] = [freshName(), freshName(), freshName()];
+    const server = realServer();
+    for (const index of [a, b]) await (await createOpenSearchIndex(realServer(), index, { model })).close();
+    expect(await resolveName(server, name)).toEqual({ kind: 'none' });
+    expect(await pointAlias(server, name, a)).toEqual([]);
+    expect(await pointAlias(server, name, b)).toEqual([a]);
+    expect(await resolveName(server, name)).toEqual({ kind: 'alias', indexes: [b] });
+    expect(await pointAlias(server, a, b)).toEqual([a]); // an index of that name goes in the same step
+    expect(await resolveName(server, a)).toEqual({ kind: 'alias', indexes: [b] });
+    server.close();
+  });
+
+  const lzero = (...argv: string[]): Promise<Outcome> => runCommands([opensearchCommand, evalCommand], argv);
+  async function lzeroJson(...argv: string[]) {
+    const { exitCode, stdout, stderr } = await lzero(...argv, '--json');
+    if (exitCode !== 0) throw new Error(`exit code ${exitCode}: ${stderr}\n${stdout}`);
+    return JSON.parse(stdout);
+  }
+
+  it('the commands: ingest, search, explain, check, eval, replace, delete', async () => {
+    const name = freshName();
+    const address = `${SERVER_URL}/${name}`;
+    const corpus = scratch.writeLines('beir/corpus.jsonl', [
+      { _id: 'bread', title: 'Sourdough', text: 'Flour, water and salt become bread.', metadata: { lang: 'en' } },
+      { _id: 'chain', title: 'Bicycle chain', text: 'Oil the chain of a bicycle.', metadata: { lang: 'en' } },
+      { _id: 'tyre', title: 'Flat tyre', text: 'A bicycle with a flat tyre. Mend it.', metadata: { lang: 'de' } },
+    ]);
+    scratch.writeLines('beir/queries.jsonl', [
+      { _id: 'q1', text: 'flat bicycle' },
+      { _id: 'q2', text: 'bread.' },
+    ]);
+    scratch.write('beir/qrels/test.tsv', 'query-id\tcorpus-id\tscore\nq1\ttyre\t1\nq2\tbread\t1\n');
+    expect((await lzero('opensearch', 'ingest', corpus, address)).stderr).toContain('--create');
+    const made = await lzeroJson('opensearch', 'ingest', corpus, address, '--create', '--fields', 'lang:keyword');
+    expect(made).toMatchObject({ documents: 3, added: 3, there: 0, rejected: 0 });
+    expect(await lzeroJson('opensearch', 'ingest', corpus, address, '--fields', 'lang:keyword')).toMatchObject({
+      added: 0,
+      there: 3,
+    });
+    const found = await lzeroJson('opensearch', 'search', address, 'flat bicycle', '--explain');
+    expect(found.hits.map(({ id }: { id: string }) => id)).toEqual(['tyre', 'chain']);
+    const german = await lzeroJson('opensearch', 'search', address, 'bicycle', '--filter', '{"lang": "de"}');
+    expect(german.hits).toHaveLength(1);
+    expect((await lzero('opensearch', 'search', address, 'flat bicycle')).stdout).toContain('Flat tyre');
+    expect(await lzeroJson('opensearch', 'explain', address, 'flat bicycle', 'chain')).toMatchObject({
+      rank: 2,
+      missing: [{ token: 'flat' }],
+    });
+    const folder = scratch.path('beir');
+    expect(await lzeroJson('opensearch', 'check', address, folder)).toMatchObject({
+      isWithinBounds: true,
+      numQueries: 2,
+    });
+    const evaluated = await lzeroJson('eval', folder, '--system', `opensearch:${address}`);
+    expect(evaluated.collections[0].rows[0]).toMatchObject({ 'ndcg@10': 1 });
+    const replaced = await lzeroJson('opensearch', 'ingest', corpus, address, '--replace');
+    expect(replaced).toMatchObject({ documents: 3, replaced: [name] });
+    expect((await lzero('opensearch', 'search', address, 'bread')).stdout).toContain('Sourdough');
+    expect((await lzero('opensearch', 'delete', address)).exitCode).toBe(2);
+    expect(await lzeroJson('opensearch', 'delete', address, 'bread')).toMatchObject({ deleted: 1 });
+    expect(await lzeroJson('opensearch', 'delete', address, '--yes')).toMatchObject({
+      indexes: [expect.stringContaining(name)],
+    });
+    expect((await lzero('opensearch', 'search', address, 'bread')).exitCode).toBe(1);
+  });
+
+  it('documents that the server refuses go to the file of dead letters, with the reason', async () => {
+    const address = `${SERVER_URL}/${freshName()}`;
+    const corpus = scratch.writeLines('odd.jsonl', [
+      { _id: 'good', text: 'bread' },
+      { _id: 'bad', text: 'bread', fields: { lang: 'x'.repeat(40_000) } },
+    ]);
+    const letters = scratch.path('dead.jsonl');
+    const outcome = await lzeroJson(
+      'opensearch',
+      'ingest',
+      corpus,
+      address,
+      '--create',
+      '--fields',
+      'lang:keyword',
+      '--dead-letters',
+      letters,
+    );
+    expect(outcome).toMatchObject({ added: 1, rejected: 1 });
+    const letter = JSON.parse(readFileSync(letters, 'utf8').trim());
+    expect(letter).toMatchObject({
+      _id: 'bad',
+      status: 400,
+      reason: expect.stringMatching(/immense|max/),
+      document: { id: 'bad' },
+    });
+  });
+});
