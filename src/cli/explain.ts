@@ -49,23 +49,32 @@ async function explain(context: CliContext, index: Index, { query, name, options
   const wantsBm25 = options.bm25 && index.settings.kind !== 'bm25';
   const bm25 = wantsBm25 ? (bm25Standing(index, query, id) ?? null) : undefined;
   const comparison = { k: options.k, scoreAtK: last?.score, bm25 };
-  if (context.options.json) await context.stdout.writeJson({ query, ...jsonOf(explanation, comparison) });
-  else await context.stdout.write(textOf(explanation, comparison));
+  if (context.options.json) await context.stdout.writeJson({ query, ...explanationJson(explanation, comparison) });
+  else await context.stdout.write(explanationText(explanation, comparison));
 }
 
-type Comparison = {
+/** What an explanation is compared with. */
+export type Comparison = {
   readonly k: number;
   readonly scoreAtK: number | undefined;
   /** Null where the index keeps no texts to tell; undefined where nobody wants to know. */
   readonly bm25: Bm25Standing | null | undefined;
 };
 
-function jsonOf({ id, score, rank, products, missing }: Explanation, { k, scoreAtK, bm25 }: Comparison) {
+/** An explanation for programs. */
+export function explanationJson(
+  { id, score, rank, products, missing }: Explanation,
+  { k, scoreAtK, bm25 }: Comparison,
+) {
   const standing = bm25 ? { score: bm25.score, rank: bm25.rank ?? null } : bm25;
   return { id, score, rank: rank ?? null, explain: products, missing, k, scoreAtK: scoreAtK ?? null, bm25: standing };
 }
 
-function textOf({ id, score, rank, products, missing }: Explanation, { k, scoreAtK, bm25 }: Comparison): string {
+/** An explanation for people. */
+export function explanationText(
+  { id, score, rank, products, missing }: Explanation,
+  { k, scoreAtK, bm25 }: Comparison,
+): string {
   const number = (value: number): string => value.toFixed(4).padStart(9);
   const lines = [
     `${id}: score ${score.toFixed(4)}, ${rank === undefined ? 'no term of the query' : `rank ${formatCount(rank)}`}`,

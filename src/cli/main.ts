@@ -12,6 +12,7 @@ import { mergeCommand } from './merge.ts';
 import { metricsCommand } from './metrics.ts';
 import { mineCommand } from './mine.ts';
 import { modelCommand } from './model.ts';
+import { opensearchCommand } from './opensearch.ts';
 import { type CommandGroup, runCli } from './program.ts';
 import { queryCommand } from './query.ts';
 import { quickstartCommand } from './quickstart.ts';
@@ -27,6 +28,7 @@ import { viewCommand } from './view.ts';
 const COMMANDS: readonly CommandGroup[] = [
   { title: 'Search:', commands: [indexCommand, searchCommand, explainCommand] },
   { title: 'Indexes:', commands: [addCommand, deleteCommand, mergeCommand, statsCommand, verifyCommand] },
+  { title: 'Beyond one machine:', commands: [opensearchCommand] },
   { title: 'Text to vectors:', commands: [encodeCommand, queryCommand] },
   { title: 'Measuring:', commands: [evalCommand, metricsCommand] },
   { title: 'Models:', commands: [modelCommand] },

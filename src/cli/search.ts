@@ -83,7 +83,8 @@ export function searchCommand(context: CliContext): Command {
   });
 }
 
-function parseVectorOption(text: string): Readonly<Record<string, number>> {
+/** Reads weights by token from JSON. */
+export function parseVectorOption(text: string): Readonly<Record<string, number>> {
   const value = parseJson(text, (problem) => new InvalidArgumentError(`${problem}.`));
   if (isWeights(value)) return value;
   throw new InvalidArgumentError('expected an object of weights by token, such as {"header": 2.5}.');

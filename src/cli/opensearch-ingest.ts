@@ -1,0 +1,278 @@
+/** `lzero opensearch ingest`: documents, pages or vectors into an index on a server; run again to go on. */
+import { createHash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import { Command } from 'commander';
+import { IndexStateError, InterruptedError, OutputError, UsageError } from '../core/index.ts';
+import { countLines, fileIdentity, inputIdentity, isPageFolder } from '../data/index.ts';
+import type { Model } from '../model/index.ts';
+import {
+  deleteIndex,
+  type OpenSearchAddReport,
+  type OpenSearchIndex,
+  openOpenSearchIndex,
+  parseAddress,
+  pointAlias,
+  type Rejection,
+  resolveName,
+  type Server,
+} from '../opensearch/index.ts';
+import type { CliContext } from './context.ts';
+import { formatCount, formatCounted, formatDuration, formatRate } from './format.ts';
+import { addSourceOptions, refuseTogether } from './index-options.ts';
+import { checkSource, type SourceOptions } from './index-source.ts';
+import { addModelOptions, type ModelOptions, modelFrom, positiveInteger } from './model-options.ts';
+import { addNewIndexOptions, createOn, type NewIndexOptions } from './opensearch-create.ts';
+import {
+  ADDRESS_HELP,
+  addServerOptions,
+  modelOfIndex,
+  requireAddress,
+  type ServerCommandOptions,
+  serverOf,
+} from './opensearch-options.ts';
+import { openServerSource, type ServerSource } from './opensearch-source.ts';
+import { packageVersion, withExamples } from './program.ts';
+import { reportSkipped } from './skipped.ts';
+
+type IngestOptions = ServerCommandOptions &
+  ModelOptions &
+  NewIndexOptions &
+  SourceOptions & {
+    readonly create?: boolean;
+    readonly replace?: boolean;
+    readonly sync?: boolean;
+    readonly deadLetters?: string;
+    readonly inFlight?: number;
+  };
+
+const EXAMPLE = 'lzero opensearch ingest corpus.jsonl http://localhost:9200/docs --create';
+
+/** The `opensearch ingest` command. */
+export function opensearchIngestCommand(context: CliContext): Command {
+  const command = new Command('ingest')
+    .description('encode documents, or take stored vectors, into an index; run again after a kill to go on')
+    .argument('[input]', 'what `lzero index` takes; left out, --vectors alone are taken')
+    .argument('[address]', ADDRESS_HELP);
+  addNewIndexOptions(addServerOptions(addSourceOptions(addModelOptions(command))))
+    .option('--create', 'make the index where there is none')
+    .option('--replace', 'fill a new index and put it in the place of the old one, which is searched until then')
+    .option('--sync', 'afterwards delete what the input does not have')
+    .option('--dead-letters <file>', 'add documents that the server refuses for good to this file, with the reason')
+    .option('--in-flight <number>', 'requests at a time, at most (default: 2)', positiveInteger)
+    .action((input: string | undefined, address: string | undefined, options: IngestOptions) =>
+      ingest(context, address === undefined ? { address: input, options } : { input, address, options }),
+    );
+  return withExamples(command, {
+    [EXAMPLE]: 'documents; run again after a kill of client or server',
+    'lzero opensearch ingest corpus.jsonl http://localhost:9200/docs --vectors vectors.jsonl --create':
+      'what `lzero encode` wrote, with titles and texts',
+    'lzero opensearch ingest corpus.jsonl http://localhost:9200/docs --replace':
+      'a new index behind the name docs, without a moment in which nothing is found',
+  });
+}
+
+type IngestCall = {
+  readonly input?: string | undefined;
+  readonly address: string | undefined;
+  readonly options: IngestOptions;
+};
+
+async function ingest(context: CliContext, { input, address: given, options }: IngestCall): Promise<void> {
+  const address = parseAddress(requireAddress(given, EXAMPLE));
+  refuseTogether({ '--create': options.create, '--replace': options.replace });
+  refuseTogether({ '--sync': options.sync, '--replace': options.replace });
+  await checkSource(input, options);
+  const server = await serverOf(context, address, options);
+  const { index: name } = address;
+  let model: Model | undefined;
+  try {
+    model = await modelFor(context, { server, name, options });
+    const work = { server, name, model, input, options, job: await jobOf(input, options, model) };
+    await (options.replace ? replace(context, work) : fill(context, work));
+  } finally {
+    await model?.close();
+    server.close();
+  }
+}
+
+type Named = { readonly server: Server; readonly name: string; readonly options: IngestOptions };
+
+/** That of the index, where one is there and no other is named. */
+async function modelFor(context: CliContext, { server, name, options }: Named): Promise<Model> {
+  if (options.model !== undefined || options.replace) return await modelFrom(context, options);
+  const { kind } = await resolveName(server, name);
+  return kind === 'none'
+    ? await modelFrom(context, options)
+    : await modelOfIndex(context, { server, index: name, options });
+}
+
+/**
+ * Names all that decides what is written. Of standard input nothing is known, so there is no job: all of it is sent again,
+ * and the ids see to it that nothing is there twice.
+ */
+async function jobOf(input: string | undefined, options: IngestOptions, model: Model): Promise<string | undefined> {
+  if (input === '-' || options.vectors === '-') return undefined;
+  const parts = {
+    version: packageVersion(),
+    input: input === undefined ? null : await inputIdentity(input),
+    vectors: options.vectors === undefined ? null : await fileIdentity(options.vectors),
+    model: await model.identity(),
+    reading: [options.format, options.chunk, options.overlap, options.baseUrl].map((value) => value ?? null),
+    index: [options.type, options.names, options.fields].map((value) => value ?? null),
+  };
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+}
+
+type Work = Named & {
+  readonly model: Model;
+  readonly input: string | undefined;
+  readonly job: string | undefined;
+};
+
+async function fill(context: CliContext, work: Work): Promise<void> {
+  const index = await openOrCreate(context, work, work.name);
+  const outcome = await add(context, index, work);
+  const numDeleted = work.options.sync && work.job !== undefined ? await index.deleteOthers(work.job) : 0;
+  await report(context, { index, outcome, numDeleted, replaced: [] });
+}
+
+/** The new index has the job in its name, so the same command finds what an interrupted one has left. */
+async function replace(context: CliContext, work: Work): Promise<void> {
+  const { server, name, job } = work;
+  if (job === undefined)
+    throw new UsageError('--replace needs an input that can be named again, not standard input', {
+      hint: 'write it to a file first',
+    });
+  const built = `${name}-${job}`;
+  const index = await openOrCreate(context, { ...work, options: { ...work.options, create: true } }, built);
+  const outcome = await add(context, index, work);
+  const replaced = await pointAlias(server, name, built);
+  for (const old of replaced) if (old !== name) await deleteIndex(server, old);
+  await report(context, { index, outcome, numDeleted: 0, replaced });
+}
+
+async function openOrCreate(context: CliContext, work: Work, name: string): Promise<OpenSearchIndex> {
+  const { server, model, input, options } = work;
+  const { kind } = await resolveName(server, name);
+  if (kind !== 'none') return await openOpenSearchIndex(server, name, { model });
+  if (!options.create)
+    throw new IndexStateError(`${server.url} has no index ${name}`, { hint: 'make it on the way with --create' });
+  return await createOn(context, server, { index: name, model, options, source: { ...options, input } });
+}
+
+type Outcome = OpenSearchAddReport & { readonly seconds: number; readonly source: ServerSource };
+
+async function add(context: CliContext, index: OpenSearchIndex, work: Work): Promise<Outcome> {
+  const { input, options, model, job } = work;
+  const { signal, clock, logger } = context;
+  const source = await openServerSource(input, options, { model, signal });
+  const deadLetters = options.deadLetters === undefined ? undefined : await DeadLetters.open(options.deadLetters);
+  const progress = context.progress();
+  const began = clock();
+  progress.start({ label: 'ingesting', unit: 'documents', total: await totalOf(context, input, options), done: 0 });
+  try {
+    const added = await index.addAll(source.documents, {
+      job,
+      signal,
+      logger,
+      onProgress: (numDone) => progress.update(numDone),
+      writer: {
+        maxInFlight: options.inFlight,
+        logger,
+        ...(deadLetters ? { onRejected: (rejection: Rejection) => deadLetters.add(rejection) } : {}),
+        ...(options.patience === undefined ? {} : { patienceMs: options.patience * 1000 }),
+      },
+    });
+    await index.commit();
+    return { ...added, seconds: (clock() - began) / 1000, source };
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new InterruptedError('interrupted', { hint: 'run the same command again to go on', cause: error });
+  } finally {
+    progress.stop();
+    await deadLetters?.close();
+  }
+}
+
+/** Of parts nobody knows how many there will be. */
+async function totalOf(
+  { signal, options: { quiet } }: CliContext,
+  input: string | undefined,
+  options: IngestOptions,
+): Promise<number | undefined> {
+  const file = input ?? options.vectors;
+  if (quiet || file === undefined || file === '-' || options.chunk || (await isPageFolder(file))) return undefined;
+  return await countLines(file, { signal });
+}
+
+/** Refused documents, one JSON line each, for whoever mends them. */
+class DeadLetters {
+  readonly #handle: FileHandle;
+  readonly #path: string;
+
+  private constructor(handle: FileHandle, path: string) {
+    this.#handle = handle;
+    this.#path = path;
+  }
+
+  static async open(path: string): Promise<DeadLetters> {
+    try {
+      return new DeadLetters(await open(path, 'a'), path);
+    } catch (cause) {
+      throw OutputError.writing(path, cause);
+    }
+  }
+
+  async add({ id, status, type, reason, source }: Rejection): Promise<void> {
+    const document: unknown = source === undefined ? null : JSON.parse(source);
+    try {
+      await this.#handle.write(`${JSON.stringify({ _id: id, status, type, reason, document })}\n`);
+    } catch (cause) {
+      throw OutputError.writing(this.#path, cause);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
+  }
+}
+
+type Report = {
+  readonly index: OpenSearchIndex;
+  readonly outcome: Outcome;
+  readonly numDeleted: number;
+  readonly replaced: readonly string[];
+};
+
+async function report(context: CliContext, { index, outcome, numDeleted, replaced }: Report): Promise<void> {
+  const { logger } = context;
+  const { numAdded, numThere, numRejected, numTruncated, numTerms, seconds, source } = outcome;
+  const rate = formatRate(numAdded / Math.max(seconds, 1e-3));
+  const before = numThere > 0 ? `, after ${formatCount(numThere)} in earlier runs` : '';
+  const terms = numAdded > 0 ? `, ${(numTerms / numAdded).toFixed(1)} terms a document` : '';
+  logger.info(
+    `ingested ${formatCounted(numAdded, 'document')} in ${formatDuration(seconds)} (${rate})${before}${terms}`,
+  );
+  if (numTruncated > 0) logger.info(`${formatCount(numTruncated)} were longer than the model reads and were cut`);
+  if (numRejected > 0)
+    logger.warn(`${formatCount(numRejected)} were refused by the server; the reasons are in the file of dead letters`);
+  if (numDeleted > 0) logger.info(`${formatCount(numDeleted)} that the input does not have were deleted`);
+  if (replaced.length > 0) logger.info(`${index.index} took the place of ${replaced.join(', ')}`);
+  reportSkipped(logger, source.report);
+  const { numDocs, sizeBytes } = await index.stats();
+  if (!context.options.json) return logger.info(`${index.index} holds ${formatCounted(numDocs, 'document')}`);
+  await context.stdout.writeJson({
+    index: index.index,
+    documents: numDocs,
+    sizeBytes,
+    added: numAdded,
+    there: numThere,
+    rejected: numRejected,
+    deleted: numDeleted,
+    replaced,
+    truncated: numTruncated,
+    empty: source.report.numEmpty,
+    bad: source.report.numBad,
+    seconds,
+  });
+}

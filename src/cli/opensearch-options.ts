@@ -1,0 +1,137 @@
+/** What the commands on OpenSearch share: how a server is reached, how it is asked, and whose queries they are. */
+import { readFile } from 'node:fs/promises';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { UsageError } from '../core/index.ts';
+import { loadModel, type Model } from '../model/index.ts';
+import {
+  type Credentials,
+  describeIndex,
+  type IndexAddress,
+  type OpenSearchIndex,
+  openOpenSearchIndex,
+  parseAddress,
+  type QueryStyle,
+  Server,
+} from '../opensearch/index.ts';
+import type { CliContext } from './context.ts';
+import { share } from './index-options.ts';
+import { checkpointOptions, type ModelOptions, modelFrom, positiveNumber } from './model-options.ts';
+
+/** How the address is explained. */
+export const ADDRESS_HELP = 'http(s)://[user:password@]HOST:PORT/INDEX, an index or an alias';
+
+/** Options by which a server is reached. */
+export type ServerCommandOptions = { readonly ca?: string; readonly patience?: number };
+
+/** Adds them. */
+export function addServerOptions(command: Command): Command {
+  return command
+    .option('--ca <file>', 'certificates (PEM) of the authority to trust, for https')
+    .option('--patience <seconds>', 'how long a server may be away or too busy', positiveNumber)
+    .addHelpText(
+      'after',
+      '\nCredentials that must not stand in a command: LZERO_OPENSEARCH_USER and LZERO_OPENSEARCH_PASSWORD, or\n' +
+        'LZERO_OPENSEARCH_TOKEN (Bearer), or LZERO_OPENSEARCH_API_KEY.',
+    );
+}
+
+/** Options of how queries are put. */
+export type StyleOptions = {
+  readonly queryKind?: 'neural_sparse' | 'rank_feature';
+  readonly twoPhase?: boolean;
+  readonly hybrid?: number;
+};
+
+/** Adds them. */
+export function addStyleOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--query-kind <name>', 'how terms are put (default: by what the server has)').choices([
+        'neural_sparse',
+        'rank_feature',
+      ]),
+    )
+    .option('--two-phase', 'heavy tokens find, all tokens rank: faster, and not exact')
+    .option('--hybrid <share>', 'join BM25 over title and text; the share of learned terms, 0 to 1', share);
+}
+
+/** The style that the options ask for. */
+export function styleFrom({ queryKind, twoPhase, hybrid }: StyleOptions): QueryStyle {
+  return { kind: queryKind, twoPhase, hybridShare: hybrid };
+}
+
+/** Patience of commands that write: a restart of a server takes a minute. */
+const DEFAULT_PATIENCE_SECONDS = 60;
+
+/** The server of an address. Close it. */
+export async function serverOf(
+  { env, logger, signal }: Pick<CliContext, 'env' | 'logger' | 'signal'>,
+  address: IndexAddress,
+  { ca, patience = DEFAULT_PATIENCE_SECONDS }: ServerCommandOptions,
+): Promise<Server> {
+  return new Server(address.url, {
+    credentials: address.credentials ?? credentialsOf(env),
+    ca: ca === undefined ? undefined : await readFile(ca, 'utf8'),
+    patienceMs: patience * 1000,
+    logger,
+    signal,
+  });
+}
+
+function credentialsOf(env: CliContext['env']): Credentials | undefined {
+  const { LZERO_OPENSEARCH_USER: user, LZERO_OPENSEARCH_PASSWORD: password = '' } = env;
+  if (env.LZERO_OPENSEARCH_TOKEN) return { kind: 'bearer', token: env.LZERO_OPENSEARCH_TOKEN };
+  if (env.LZERO_OPENSEARCH_API_KEY) return { kind: 'api-key', key: env.LZERO_OPENSEARCH_API_KEY };
+  return user ? { kind: 'basic', user, password } : undefined;
+}
+
+/** What names an index that is there, and the model of its queries. */
+export type OpenOptions = ServerCommandOptions & StyleOptions & ModelOptions & { readonly field?: string };
+
+/** Adds `--field`. */
+export function addFieldOption(command: Command): Command {
+  return command.option('--field <name>', 'of an index that lzero did not make: the field of its vectors');
+}
+
+/** Opens the index of an address with the model it was made with, does something with it, and closes both. */
+export async function withServerIndex<T>(
+  context: CliContext,
+  { address, options }: { readonly address: string; readonly options: OpenOptions },
+  work: (index: OpenSearchIndex, model: Model) => Promise<T>,
+): Promise<T> {
+  const parsed = parseAddress(address);
+  const server = await serverOf(context, parsed, options);
+  let model: Model | undefined;
+  try {
+    model = await modelOfIndex(context, { server, index: parsed.index, options });
+    const { field } = options;
+    const index = await openOpenSearchIndex(server, parsed.index, { model, field, query: styleFrom(options) });
+    return await work(index, model);
+  } finally {
+    await model?.close();
+    server.close();
+  }
+}
+
+type IndexOfModel = { readonly server: Server; readonly index: string; readonly options: OpenOptions };
+
+/** The model that the options name, else the one the index was made with, else the usual one. */
+export async function modelOfIndex(context: CliContext, { server, index, options }: IndexOfModel): Promise<Model> {
+  if (options.model !== undefined) return await modelFrom(context, options);
+  const { model } = await describeIndex(server, index, options.field);
+  if (!model) return await modelFrom(context, options);
+  return await loadModel(model.name, { ...checkpointOptions(options), precision: options.precision });
+}
+
+/** A number of shards, replicas or documents. */
+export function wholeNumberOption(text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new InvalidArgumentError('expected a whole number.');
+}
+
+/** Refuses an address that is not one, before anything else is done. */
+export function requireAddress(address: string | undefined, example: string): string {
+  if (address !== undefined) return address;
+  throw new UsageError(`give the address of an index, ${ADDRESS_HELP}`, { hint: example });
+}
