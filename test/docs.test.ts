@@ -78,7 +78,7 @@ describe('documents', () => {
     const helps = new Map<string, string>(); // a process per command, not per line
     for (const line of lines) {
       const [command, sub] = line.trim().split(' ').slice(2);
-      const words = command === 'model' ? [command, sub] : [command];
+      const words = command === 'model' || command === 'opensearch' ? [command, sub] : [command];
       const help = helps.get(words.join(' ')) ?? (await helpOf(words));
       helps.set(words.join(' '), help);
       for (const [option] of line.matchAll(/--[a-z\d-]+/g)) expect(help, line).toContain(option);

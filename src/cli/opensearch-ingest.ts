@@ -32,6 +32,7 @@ import {
 } from './opensearch-options.ts';
 import { openServerSource, type ServerSource } from './opensearch-source.ts';
 import { packageVersion, withExamples } from './program.ts';
+import { parseShard, type Shard } from './shard.ts';
 import { reportSkipped } from './skipped.ts';
 
 type IngestOptions = ServerCommandOptions &
@@ -43,6 +44,7 @@ type IngestOptions = ServerCommandOptions &
     readonly sync?: boolean;
     readonly deadLetters?: string;
     readonly inFlight?: number;
+    readonly shard?: Shard;
   };
 
 const EXAMPLE = 'lzero opensearch ingest corpus.jsonl http://localhost:9200/docs --create';
@@ -58,6 +60,11 @@ export function opensearchIngestCommand(context: CliContext): Command {
     .option('--replace', 'fill a new index and put it in the place of the old one, which is searched until then')
     .option('--sync', 'afterwards delete what the input does not have')
     .option('--dead-letters <file>', 'add documents that the server refuses for good to this file, with the reason')
+    .option(
+      '--shard <i/n>',
+      'only every n-th document, starting with the i-th, for machines that share the work',
+      parseShard,
+    )
     .option('--in-flight <number>', 'requests at a time, at most (default: 2)', positiveInteger)
     .action((input: string | undefined, address: string | undefined, options: IngestOptions) =>
       ingest(context, address === undefined ? { address: input, options } : { input, address, options }),
@@ -81,6 +88,8 @@ async function ingest(context: CliContext, { input, address: given, options }: I
   const address = parseAddress(requireAddress(given, EXAMPLE));
   refuseTogether({ '--create': options.create, '--replace': options.replace });
   refuseTogether({ '--sync': options.sync, '--replace': options.replace });
+  refuseTogether({ '--shard': options.shard, '--replace': options.replace });
+  refuseTogether({ '--shard': options.shard, '--sync': options.sync });
   await checkSource(input, options);
   const server = await serverOf(context, address, options);
   const { index: name } = address;
@@ -117,7 +126,9 @@ async function jobOf(input: string | undefined, options: IngestOptions, model: M
     input: input === undefined ? null : await inputIdentity(input),
     vectors: options.vectors === undefined ? null : await fileIdentity(options.vectors),
     model: await model.identity(),
-    reading: [options.format, options.chunk, options.overlap, options.baseUrl].map((value) => value ?? null),
+    reading: [options.format, options.chunk, options.overlap, options.baseUrl, options.shard].map(
+      (value) => value ?? null,
+    ),
     index: [options.type, options.names, options.fields].map((value) => value ?? null),
   };
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
@@ -157,7 +168,13 @@ async function openOrCreate(context: CliContext, work: Work, name: string): Prom
   if (kind !== 'none') return await openOpenSearchIndex(server, name, { model });
   if (!options.create)
     throw new IndexStateError(`${server.url} has no index ${name}`, { hint: 'make it on the way with --create' });
-  return await createOn(context, server, { index: name, model, options, source: { ...options, input } });
+  try {
+    return await createOn(context, server, { index: name, model, options, source: { ...options, input } });
+  } catch (error) {
+    // Machines that share the work begin together, and one of them is the first.
+    if (!(error instanceof IndexStateError) || (await resolveName(server, name)).kind === 'none') throw error;
+    return await openOpenSearchIndex(server, name, { model });
+  }
 }
 
 type Outcome = OpenSearchAddReport & { readonly seconds: number; readonly source: ServerSource };
@@ -165,7 +182,8 @@ type Outcome = OpenSearchAddReport & { readonly seconds: number; readonly source
 async function add(context: CliContext, index: OpenSearchIndex, work: Work): Promise<Outcome> {
   const { input, options, model, job } = work;
   const { signal, clock, logger } = context;
-  const source = await openServerSource(input, options, { model, signal });
+  const { shard } = options;
+  const source = await openServerSource(input, options, { model, signal, shard });
   const deadLetters = options.deadLetters === undefined ? undefined : await DeadLetters.open(options.deadLetters);
   const progress = context.progress();
   const began = clock();
@@ -173,6 +191,7 @@ async function add(context: CliContext, index: OpenSearchIndex, work: Work): Pro
   try {
     const added = await index.addAll(source.documents, {
       job,
+      shard,
       signal,
       logger,
       onProgress: (numDone) => progress.update(numDone),
@@ -202,7 +221,9 @@ async function totalOf(
 ): Promise<number | undefined> {
   const file = input ?? options.vectors;
   if (quiet || file === undefined || file === '-' || options.chunk || (await isPageFolder(file))) return undefined;
-  return await countLines(file, { signal });
+  const total = await countLines(file, { signal });
+  if (total === undefined || !options.shard) return total;
+  return Math.ceil((total - options.shard.part + 1) / options.shard.of);
 }
 
 /** Refused documents, one JSON line each, for whoever mends them. */

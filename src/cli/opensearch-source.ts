@@ -15,12 +15,18 @@ import {
 import type { EngineDocument } from '../engines/index.ts';
 import type { Model } from '../model/index.ts';
 import type { SourceOptions } from './index-source.ts';
+import type { Shard } from './shard.ts';
 
 /** Documents, and what was met on the way. */
 export type ServerSource = { readonly documents: AsyncIterable<EngineDocument>; readonly report: ReadReport };
 
 /** What a source is read for. */
-export type ServerSourceContext = { readonly model: Model; readonly signal: AbortSignal };
+export type ServerSourceContext = {
+  readonly model: Model;
+  readonly signal: AbortSignal;
+  /** Only every n-th document or page. */
+  readonly shard?: Shard | undefined;
+};
 
 /** Tokens of a part where the model reads texts of any length. */
 const DEFAULT_CHUNK_TOKENS = 256;
@@ -35,12 +41,17 @@ export async function openServerSource(
   const { skipBad } = options;
   if (input === undefined) {
     const records = readVectors(options.vectors ?? '-', { skipBad, signal });
-    return { documents: vectorsAlone(records), report: records.report };
+    return { documents: inShard(vectorsAlone(records), context), report: records.report };
   }
   if (await isPageFolder(input)) return pageSource(input, options, context);
   const records = readDocuments(input, { skipBad, format: options.format, signal });
   const whole = options.vectors === undefined ? records : withVectors(records, options.vectors, { skipBad, signal });
-  return { documents: chunked(whole, options, context), report: records.report };
+  return { documents: chunked(inShard(whole, context), options, context), report: records.report };
+}
+
+async function* inShard<T>(items: AsyncIterable<T>, { shard }: ServerSourceContext): AsyncGenerator<T> {
+  let position = 0;
+  for await (const item of items) if (!shard || position++ % shard.of === shard.part - 1) yield item;
 }
 
 function weightsOf({ tokens, weights }: VectorRecord): Record<string, number> {
@@ -87,12 +98,13 @@ async function* chunked(
   }
 }
 
-function pageSource(folder: string, options: SourceOptions, { model, signal }: ServerSourceContext): ServerSource {
+function pageSource(folder: string, options: SourceOptions, context: ServerSourceContext): ServerSource {
+  const { model, signal } = context;
   const { skipBad, baseUrl, chunk = true } = options;
   const pages = readPages(folder, { skipBad, baseUrl, signal });
   const limits = chunkLimits({ ...options, chunk }, model);
   async function* documents(): AsyncGenerator<EngineDocument> {
-    for await (const page of pages) {
+    for await (const page of inShard(pages, context)) {
       const fields = Object.keys(page.fields).length > 0 ? { fields: page.fields } : {};
       for (const part of chunkPage(page, limits)) yield { ...part, ...fields };
     }

@@ -93,6 +93,14 @@ export class BulkWriter {
     if (this.#batch.length >= batchDocs || this.#batchBytes >= batchBytes) await this.#dispatch();
   }
 
+  /** Counts a document that cannot be sent as refused for good. */
+  async refuse(id: string, error: InputError): Promise<void> {
+    if (!this.#options.onRejected) throw error;
+    this.numRejected++;
+    await this.#options.onRejected({ id, status: 400, type: 'input', reason: error.message, source: undefined });
+    this.#options.onAcknowledged?.(1);
+  }
+
   /** Sends what waits, and waits until all is acknowledged. */
   async flush(): Promise<void> {
     if (this.#batch.length > 0) await this.#dispatch();

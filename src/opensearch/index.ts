@@ -28,14 +28,15 @@ export {
   readDescription,
 } from './index-body.ts';
 export { featureOfToken, propertyOfField, tokenOfFeature } from './names.ts';
+export type { CreateOpenSearchOptions } from './open-index.ts';
+export { createOpenSearchIndex, describeIndex, openOpenSearchIndex } from './open-index.ts';
 export type {
-  CreateOpenSearchOptions,
   OpenSearchAddOptions,
   OpenSearchAddReport,
+  OpenSearchIndexParts,
   OpenSearchOptions,
-  QueryStyle,
 } from './opensearch-index.ts';
-export { createOpenSearchIndex, describeIndex, OpenSearchIndex, openOpenSearchIndex } from './opensearch-index.ts';
+export { OpenSearchIndex } from './opensearch-index.ts';
 export type { ParityDifference, ParityDocument, ParityOptions, ParityQuery, ParityReport } from './parity.ts';
 export { checkParity } from './parity.ts';
 export type { NormalisationOptions, TwoPhaseOptions } from './pipelines.ts';
@@ -61,6 +62,7 @@ export {
   neuralSparseQuery,
   rankFeatureQuery,
 } from './queries.ts';
+export type { QueryStyle } from './query-style.ts';
 export type { BackoffOptions, RequestOptions, ServerAnswer, ServerOptions } from './server.ts';
 export { Backoff, Server } from './server.ts';
 export type { ServerDescription, ServerFeature } from './server-version.ts';

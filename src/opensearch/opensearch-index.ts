@@ -8,6 +8,7 @@
 import {
   byWeight,
   IndexStateError,
+  InputError,
   isJsonObject,
   type JsonObject,
   type Logger,
@@ -15,8 +16,6 @@ import {
   UsageError,
 } from '../core/index.ts';
 import {
-  checkDocument,
-  checkStream,
   type Engine,
   type EngineDocument,
   type EngineQuery,
@@ -31,48 +30,36 @@ import {
   vectorOfTokens,
 } from '../engines/index.ts';
 import type { Model } from '../model/index.ts';
-import { checkK, DEFAULT_K, type FieldSchema, MAX_K, parseFieldSchema } from '../search/index.ts';
-import { documentText, encodeQuery, type QueryTerm } from '../text/index.ts';
+import { checkK, DEFAULT_K, MAX_K } from '../search/index.ts';
+import { encodeQuery, type QueryTerm } from '../text/index.ts';
 import { type BulkOptions, BulkWriter } from './bulk-writer.ts';
-import { documentSource, type FoundDocument, foundDocuments, hitOf, serverId, vectorOfSource } from './documents.ts';
+import { groupsOf, vectorsOf } from './document-groups.ts';
+import {
+  type DocumentPlace,
+  documentSource,
+  type FoundDocument,
+  foundDocuments,
+  hitOf,
+  serverId,
+  vectorOfSource,
+} from './documents.ts';
 import { ServerError } from './errors.ts';
 import { filterQuery } from './filter-query.ts';
+import type { IndexDescription } from './index-body.ts';
+import { filtered, type QueryBody } from './queries.ts';
 import {
-  DEFAULT_FIELD,
-  type IndexDescription,
-  type IndexSettings,
-  indexBody,
-  readDescription,
-  type VectorField,
-} from './index-body.ts';
-import { normalisationPipeline, type TwoPhaseOptions, twoPhasePipeline } from './pipelines.ts';
-import {
-  type ApproximateParameters,
-  bm25Query,
-  filtered,
-  hybridQuery,
-  neuralSparseQuery,
-  type QueryBody,
-  rankFeatureQuery,
-} from './queries.ts';
+  type AskedTerms,
+  bestParts,
+  type CheckedStyle,
+  checkStyle,
+  isPlain,
+  type QueryStyle,
+  styledQuery,
+  stylePipeline,
+} from './query-style.ts';
 import type { Server } from './server.ts';
-import { hasFeature, requireFeature, type ServerDescription } from './server-version.ts';
+import type { ServerDescription } from './server-version.ts';
 import { storedWeight } from './stored-weight.ts';
-
-/** How queries are put. */
-export type QueryStyle = {
-  /**
-   * `neural_sparse` needs the plugin; `rank_feature` gives the same answers on servers without. Where left out, the first
-   * if the server has it.
-   */
-  readonly kind?: 'neural_sparse' | 'rank_feature' | undefined;
-  /** Heavy tokens find, all tokens rank: faster on large indexes, and not exact. */
-  readonly twoPhase?: TwoPhaseOptions | boolean | undefined;
-  /** How sparse_vector fields are searched. */
-  readonly approximate?: ApproximateParameters | undefined;
-  /** Joins BM25 over title and text; the share of the learned terms, from 0 to 1. Such answers have no explanations. */
-  readonly hybridShare?: number | undefined;
-};
 
 /** How an index on a server is opened. */
 export type OpenSearchOptions = {
@@ -84,17 +71,6 @@ export type OpenSearchOptions = {
   readonly writer?: BulkOptions | undefined;
 };
 
-/** What an index on a server is to be. */
-export type CreateOpenSearchOptions = OpenSearchOptions & {
-  /** What holds the vectors; rank_features with escaped names where left out. */
-  readonly vector?: VectorField | undefined;
-  /** Fields of the documents that filters may use. */
-  readonly fields?: FieldSchema | undefined;
-  /** False keeps only what is searched: fewer bytes, and no explanations. */
-  readonly storeVectors?: boolean | undefined;
-  readonly settings?: IndexSettings | undefined;
-};
-
 /** How documents are added. */
 export type OpenSearchAddOptions = {
   /**
@@ -102,6 +78,8 @@ export type OpenSearchAddOptions = {
    * the same call goes on after whatever stopped it; their order is that of the stream.
    */
   readonly job?: string | undefined;
+  /** Which part of a stream this is, where several share it: numbers of order are then those of the whole. */
+  readonly shard?: { readonly part: number; readonly of: number } | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly logger?: Logger | undefined;
   /** Told how many documents of the stream are acknowledged or were there. */
@@ -119,95 +97,14 @@ export type OpenSearchAddReport = {
   readonly numTerms: number;
 };
 
-/** Documents that are encoded together, as in an embedded index: the same neighbours give the same vectors. */
-const GROUP = 512;
 /** Hits of two-phase and hybrid queries are not collapsed by the server: so many parts are asked for each page. */
 const PARTS_A_PAGE = 5;
 
-/** Makes an index on a server. IndexStateError where there is one of that name. */
-export async function createOpenSearchIndex(
-  server: Server,
-  index: string,
-  options: CreateOpenSearchOptions,
-): Promise<OpenSearchIndex> {
-  const { model, vector = { type: 'rank_features', names: 'escaped' }, fields = {}, storeVectors = true } = options;
-  const description: IndexDescription = {
-    field: options.field ?? DEFAULT_FIELD,
-    vector,
-    fields: parseFieldSchema(fields),
-    model: { identity: await model.identity(), name: model.name },
-    storeVectors,
-  };
-  const body = indexBody(description, await server.describe(), options.settings);
-  try {
-    await server.ask({ method: 'PUT', path: `/${encodeURIComponent(index)}`, body: JSON.stringify(body) });
-  } catch (error) {
-    if (!(error instanceof ServerError) || error.reasonType !== 'resource_already_exists_exception') throw error;
-    throw new IndexStateError(`${server.url}/${index} exists already`, {
-      hint: 'fill it as it is, delete it first, or build a new one behind its name with --replace',
-      cause: error,
-    });
-  }
-  return await openOpenSearchIndex(server, index, { ...options, field: undefined });
-}
-
-/** Opens an index on a server, or behind an alias. */
-export async function openOpenSearchIndex(
-  server: Server,
-  index: string,
-  options: OpenSearchOptions,
-): Promise<OpenSearchIndex> {
-  const description = await describeIndex(server, index, options.field);
-  const { model } = options;
-  if (description.model && description.model.identity !== (await model.identity()))
-    throw new IndexStateError(
-      `${server.url}/${index} holds vectors of the model ${description.model.name}; ${model.name} is another`,
-      { hint: 'vectors of different models cannot be compared: use the same model, or fill another index' },
-    );
-  return new OpenSearchIndex(server, index, { ...options, description, server: await server.describe() });
-}
-
-/** What an index is, by the note in its mapping, or, of an index that others made, by the type of its field. */
-export async function describeIndex(server: Server, index: string, field?: string): Promise<IndexDescription> {
-  const { status, body } = await server.ask(
-    { method: 'GET', path: `/${encodeURIComponent(index)}/_mapping` },
-    { accept: [404] },
-  );
-  const [first] = Object.values(body);
-  const mapping = isJsonObject(first) ? first.mappings : undefined;
-  if (status === 404 || !isJsonObject(mapping))
-    throw new IndexStateError(`${server.url} has no index ${index}`, { hint: 'make it with lzero opensearch create' });
-  const noted = readDescription(mapping, index);
-  if (noted && (field === undefined || field === noted.field)) return noted;
-  return foreignIndex(mapping, { index, field });
-}
-
-function foreignIndex(
-  { properties }: JsonObject,
-  { index, field }: { readonly index: string; readonly field: string | undefined },
-): IndexDescription {
-  const typed = Object.entries(isJsonObject(properties) ? properties : {}).flatMap(([name, property]) =>
-    isJsonObject(property) && (property.type === 'rank_features' || property.type === 'sparse_vector') ? [name] : [],
-  );
-  if (field === undefined || !typed.includes(field))
-    throw new IndexStateError(
-      `${index} was not made by lzero${field === undefined ? '' : `, and has no vectors in ${field}`}`,
-      {
-        hint:
-          typed.length > 0
-            ? `name the field of its vectors with --field: ${typed.join(', ')}`
-            : 'it has no field of type rank_features',
-      },
-    );
-  const property = isJsonObject(properties) ? properties[field] : undefined;
-  const isApproximate = isJsonObject(property) && property.type === 'sparse_vector';
-  const vector: VectorField = isApproximate
-    ? { type: 'sparse_vector', documentCeiling: 3, queryCeiling: 16, approximateThreshold: 1_000_000 }
-    : { type: 'rank_features', names: 'plain' };
-  return { field, vector, fields: {}, model: null, storeVectors: true };
-}
-
-type IndexParts = OpenSearchOptions & { readonly description: IndexDescription; readonly server: ServerDescription };
+/** What an index is opened with. */
+export type OpenSearchIndexParts = OpenSearchOptions & {
+  readonly description: IndexDescription;
+  readonly server: ServerDescription;
+};
 
 /** An index on a server. Closing it ends the server's connections. */
 export class OpenSearchIndex implements Engine {
@@ -218,12 +115,12 @@ export class OpenSearchIndex implements Engine {
   readonly #server: Server;
   readonly #serverDescription: ServerDescription;
   readonly #options: OpenSearchOptions;
-  readonly #style: QueryStyle & { readonly kind: 'neural_sparse' | 'rank_feature' };
+  readonly #style: CheckedStyle;
   #hasPages: boolean | undefined;
   #nextOrder: number | undefined;
 
   /** For `createOpenSearchIndex` and `openOpenSearchIndex`. */
-  constructor(server: Server, index: string, { description, server: its, ...options }: IndexParts) {
+  constructor(server: Server, index: string, { description, server: its, ...options }: OpenSearchIndexParts) {
     this.index = index;
     this.description = description;
     this.#server = server;
@@ -243,8 +140,7 @@ export class OpenSearchIndex implements Engine {
 
   /** Whether every document is scored: not so in two steps, by clusters, or where BM25 is joined. */
   get isExact(): boolean {
-    const { twoPhase, hybridShare } = this.#style;
-    return !twoPhase && hybridShare === undefined && this.description.vector.type === 'rank_features';
+    return isPlain(this.#style) && this.description.vector.type === 'rank_features';
   }
 
   /** How the vocabulary spells a term. */
@@ -261,7 +157,6 @@ export class OpenSearchIndex implements Engine {
     documents: Iterable<EngineDocument> | AsyncIterable<EngineDocument>,
     options: OpenSearchAddOptions = {},
   ): Promise<OpenSearchAddReport> {
-    checkStream(documents);
     const tally = { numAdded: 0, numThere: 0, numTruncated: 0, numTerms: 0 };
     let numDone = 0;
     const writer = new BulkWriter(this.#server, this.index, {
@@ -317,7 +212,7 @@ export class OpenSearchIndex implements Engine {
     const filter = filterQuery(options.filter, this.description.fields);
     if (terms.length === 0) return { terms, hits: [] };
     if (options.explain) this.#requireExplanations();
-    const found = await this.#find(filtered(this.#query(terms, text), filter), { ...options, k });
+    const found = await this.#find(filtered(this.#query({ terms, text }), filter), { ...options, k });
     const asPage = !options.parts;
     const hits = found.map((document, i): Hit => {
       const hit = { rank: i + 1, ...hitOf(document, { asPage }) };
@@ -380,7 +275,7 @@ export class OpenSearchIndex implements Engine {
   ): Promise<ReadonlyMap<string, { readonly score: number; readonly vector: SparseVector | undefined }>> {
     const { terms, text } = this.#parse(query);
     const only = { ids: { values: ids.map(serverId) } };
-    const body = { query: filtered(this.#query(terms, text), only), size: ids.length, track_total_hits: false };
+    const body = { query: filtered(this.#query({ terms, text }), only), size: ids.length, track_total_hits: false };
     const answer = terms.length === 0 ? {} : (await this.#search(body)).body;
     return new Map(
       foundDocuments(answer).map((document) => [
@@ -409,7 +304,7 @@ export class OpenSearchIndex implements Engine {
   }
 
   /** Words or weights as terms of the model's vocabulary. */
-  #parse(query: EngineQuery): { readonly terms: readonly QueryTerm[]; readonly text: string | undefined } {
+  #parse(query: EngineQuery): AskedTerms {
     const { model } = this.#options;
     if (typeof query === 'string') return { terms: encodeQuery(model, query).terms, text: query };
     if (!isJsonObject(query) || !isTokenWeights(query.vector))
@@ -418,38 +313,31 @@ export class OpenSearchIndex implements Engine {
     return { terms: Object.entries(query.vector).map(([token, weight]) => ({ token, weight })), text: undefined };
   }
 
-  #query(terms: readonly QueryTerm[], text: string | undefined): QueryBody {
-    const { kind, approximate, hybridShare } = this.#style;
+  #query(asked: AskedTerms): QueryBody {
     const { vocabulary } = this.#options.model.tokenizer;
-    const idOf = (token: string): number | undefined => vocabulary.idOf(token);
-    const learned =
-      kind === 'rank_feature'
-        ? rankFeatureQuery(terms, this.description)
-        : neuralSparseQuery(terms, this.description, { idOf, approximate });
-    if (hybridShare === undefined) return learned;
-    if (text === undefined) throw new UsageError('a hybrid with BM25 needs the words of the query, not its vector');
-    return hybridQuery([learned, bm25Query(text)]);
+    const { description } = this;
+    return styledQuery(asked, this.#style, { description, idOf: (token) => vocabulary.idOf(token) });
   }
 
   /** Best first; of pages the best part. */
   async #find(query: QueryBody, options: SearchOptions & { readonly k: number }): Promise<readonly FoundDocument[]> {
     const { k, parts = false, idsOnly = false, explain = false } = options;
     const mayHavePages = !parts && this.description.model !== null && (await this.#anyPages());
-    const isPlain = !this.#style.twoPhase && this.#style.hybridShare === undefined;
+    const canSort = isPlain(this.#style);
     const source = idsOnly && !explain ? ['id', 'page', 'chunk', 'order'] : undefined;
     const body = {
       query,
-      size: mayHavePages && !isPlain ? Math.min(MAX_K, k * PARTS_A_PAGE) : k,
+      size: mayHavePages && !canSort ? Math.min(MAX_K, k * PARTS_A_PAGE) : k,
       track_total_hits: false,
       _source: source ?? (explain ? true : { excludes: [this.description.field] }),
-      ...(isPlain ? this.#plainOrder(mayHavePages) : { search_pipeline: this.#pipeline() }),
+      ...(canSort ? this.#plainOrder(mayHavePages) : { search_pipeline: stylePipeline(this.#style) }),
     };
     const found = foundDocuments((await this.#search(body)).body);
-    if (isPlain && !mayHavePages && !parts && found.some(({ source: { page } }) => page !== undefined)) {
+    if (canSort && !mayHavePages && !parts && found.some(({ source: { page } }) => page !== undefined)) {
       this.#hasPages = true; // somebody else has added some
       return await this.#find(query, options);
     }
-    return isPlain ? found : bestParts(found, { k, asPages: !parts });
+    return canSort ? found : bestParts(found, { k, asPages: !parts });
   }
 
   #plainOrder(collapses: boolean): JsonObject {
@@ -457,14 +345,6 @@ export class OpenSearchIndex implements Engine {
     return {
       ...(isOurs ? { sort: [{ _score: 'desc' }, { order: 'asc' }] } : {}),
       ...(collapses ? { collapse: { field: 'group' } } : {}),
-    };
-  }
-
-  #pipeline(): JsonObject {
-    const { twoPhase, hybridShare } = this.#style;
-    return {
-      ...(twoPhase ? twoPhasePipeline(twoPhase === true ? {} : twoPhase) : {}),
-      ...(hybridShare === undefined ? {} : normalisationPipeline({ weights: [hybridShare, 1 - hybridShare] })),
     };
   }
 
@@ -538,30 +418,28 @@ export class OpenSearchIndex implements Engine {
 
   async #addGroup(group: readonly EngineDocument[], context: GroupContext): Promise<void> {
     const { writer, there, order, tally, options } = context;
-    const vectors = await this.#vectorsOf(group, context);
+    const { model } = this.#options;
+    const { signal, logger, job, shard: { part = 1, of = 1 } = {} } = options;
+    const vectors = await vectorsOf(group, model, { signal, logger, onTruncated: () => tally.numTruncated++ });
     for (const [i, document] of group.entries()) {
       if (there.has(document.id)) continue;
-      const place = { order: order + i, job: options.job };
-      const { vocabulary } = this.#options.model.tokenizer;
-      const source = documentSource(document, vectors[i], { description: this.description, vocabulary, place });
+      const place = { order: (order + i) * of + part - 1, job };
+      const source = this.#sourceOf(document, vectors[i], place);
       tally.numTerms += vectors[i].terms.length;
-      await writer.write({ kind: 'index', id: document.id, source });
+      if (typeof source === 'string') await writer.write({ kind: 'index', id: document.id, source });
+      else await writer.refuse(document.id, source);
     }
   }
 
-  /** One for each document: its own, or what the model makes of its text. */
-  async #vectorsOf(group: readonly EngineDocument[], { tally, options }: GroupContext): Promise<SparseVector[]> {
-    const { model } = this.#options;
-    const missing = group.filter(({ vector }) => vector === undefined);
-    const texts = missing.map((document) => ({ id: document.id, text: documentText(document) }));
-    const encoded: SparseVector[] = [];
-    const { signal, logger } = options;
-    for await (const { vector, truncated } of model.encode(texts, { signal, logger })) {
-      encoded.push(vector);
-      if (truncated) tally.numTruncated++;
+  /** A document as it is sent, or what is wrong with it. */
+  #sourceOf(document: EngineDocument, vector: SparseVector, place: DocumentPlace): string | InputError {
+    const { vocabulary } = this.#options.model.tokenizer;
+    try {
+      return documentSource(document, vector, { description: this.description, vocabulary, place });
+    } catch (error) {
+      if (error instanceof InputError) return error;
+      throw error;
     }
-    let at = 0;
-    return group.map((document) => givenVector(document, model) ?? encoded[at++]);
   }
 
   async #hasJob(job: string): Promise<boolean> {
@@ -597,75 +475,6 @@ type GroupContext = {
   readonly tally: { numTruncated: number; numTerms: number };
   readonly options: OpenSearchAddOptions;
 };
-
-async function* groupsOf(
-  documents: Iterable<EngineDocument> | AsyncIterable<EngineDocument>,
-): AsyncGenerator<EngineDocument[]> {
-  let numMet = 0;
-  let group: EngineDocument[] = [];
-  for await (const document of documents) {
-    checkDocument(document, ++numMet);
-    group.push(document);
-    if (group.length < GROUP) continue;
-    yield group;
-    group = [];
-  }
-  if (group.length > 0) yield group;
-}
-
-function givenVector({ id, vector }: EngineDocument, { tokenizer }: Model): SparseVector | undefined {
-  if (vector === undefined) return undefined;
-  if (vector.terms instanceof Uint32Array && vector.weights instanceof Float32Array)
-    return { terms: vector.terms, weights: vector.weights };
-  const fail = (problem: string) => new IndexStateError(`document ${JSON.stringify(id)} ${problem}`);
-  if (!isTokenWeights(vector)) throw fail('has a vector that is no object of weights by token');
-  return vectorOfTokens(weightsOf(vector), tokenizer.vocabulary, fail);
-}
-
-/** For the compiler, which takes `terms` for a possible list. */
-function weightsOf(vector: NonNullable<EngineDocument['vector']>): Readonly<Record<string, number>> {
-  return Object.fromEntries(Object.entries(vector));
-}
-
-/** What the server does not do for two-phase and hybrid queries: equal scores in order, pages once. */
-function bestParts(
-  found: readonly FoundDocument[],
-  { k, asPages }: { readonly k: number; readonly asPages: boolean },
-): FoundDocument[] {
-  const seen = new Set<unknown>();
-  return [...found]
-    .sort((a, b) => b.score - a.score || Number(a.source.order ?? 0) - Number(b.source.order ?? 0))
-    .filter(({ serverId: own, source }) => {
-      const group = asPages ? (source.page ?? own) : own;
-      if (seen.has(group)) return false;
-      seen.add(group);
-      return true;
-    })
-    .slice(0, k);
-}
-
-/** Refuses what this server, or this kind of field, cannot do. */
-function checkStyle(
-  style: QueryStyle,
-  { vector }: IndexDescription,
-  server: ServerDescription,
-): QueryStyle & { readonly kind: 'neural_sparse' | 'rank_feature' } {
-  const canDo = hasFeature(server, 'neural_sparse');
-  const kind = style.kind ?? (canDo || vector.type === 'sparse_vector' ? 'neural_sparse' : 'rank_feature');
-  if (kind === 'neural_sparse') requireFeature(server, 'neural_sparse');
-  if (vector.type === 'sparse_vector') requireFeature(server, 'sparse_vector');
-  if (style.twoPhase) requireFeature(server, 'two-phase');
-  if (style.twoPhase && (vector.type === 'sparse_vector' || kind === 'rank_feature'))
-    throw new UsageError('two-phase is for neural_sparse on rank_features', { hint: 'leave it out' });
-  if (style.hybridShare !== undefined) {
-    requireFeature(server, 'hybrid');
-    if (!(style.hybridShare >= 0 && style.hybridShare <= 1))
-      throw new UsageError(`the share of learned terms in a hybrid is from 0 to 1, got ${style.hybridShare}`);
-  }
-  if (style.hybridShare !== undefined && style.twoPhase)
-    throw new UsageError('two-phase and a hybrid with BM25 do not go together');
-  return { ...style, kind };
-}
 
 function totalOf({ hits }: JsonObject): number {
   const total = isJsonObject(hits) ? hits.total : undefined;

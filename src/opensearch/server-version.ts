@@ -15,13 +15,7 @@ export type ServerDescription = {
 };
 
 /** What not every server has. */
-export type ServerFeature =
-  | 'neural_sparse'
-  | 'two-phase'
-  | 'analyzer'
-  | 'hybrid'
-  | 'sparse_vector'
-  | 'inline pipelines';
+export type ServerFeature = 'neural_sparse' | 'two-phase' | 'analyzer' | 'hybrid' | 'sparse_vector';
 
 type Requirement = {
   /** First version that has it. */
@@ -44,7 +38,6 @@ const REQUIREMENTS: Readonly<Record<ServerFeature, Requirement>> = {
   analyzer: { since: '3.1', plugin: ML, instead: 'let lzero weigh the query tokens, which is the default' },
   hybrid: { since: '2.10', plugin: NEURAL, instead: 'join answers with hybridEngine of lzero/engines' },
   sparse_vector: { since: '3.3', plugin: NEURAL, instead: 'use a rank_features field' },
-  'inline pipelines': { since: '2.9', instead: 'leave out two-phase and hybrid' },
 };
 
 /** Whether a server has something. Plugins that it does not tell are taken to be there. */

@@ -320,6 +320,21 @@ describeOnServer('on a real server', () => {
     expect((await lzero('opensearch', 'search', address, 'bread')).exitCode).toBe(1);
   });
 
+  it('four ingests that share a corpus fill one index, in the order of the corpus', async () => {
+    const address = `${SERVER_URL}/${freshName()}`;
+    const corpus = scratch.writeLines(
+      'shared.jsonl',
+      Array.from({ length: 41 }, (_, i) => ({ _id: `d${i}`, text: 'the very same words' })),
+    );
+    await Promise.all(
+      [1, 2, 3, 4].map((part) =>
+        lzeroJson('opensearch', 'ingest', corpus, address, '--create', '--shard', `${part}/4`),
+      ),
+    );
+    const { hits } = await lzeroJson('opensearch', 'search', address, 'same words', '-k', '41');
+    expect(hits.map(({ id }: { id: string }) => id)).toEqual(Array.from({ length: 41 }, (_, i) => `d${i}`));
+  });
+
   it('documents that the server refuses go to the file of dead letters, with the reason', async () => {
     const address = `${SERVER_URL}/${freshName()}`;
     const corpus = scratch.writeLines('odd.jsonl', [

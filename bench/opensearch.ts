@@ -1,0 +1,237 @@
+/**
+ * OpenSearch through lzero: ingest against a hand-written parallel bulk of the same lines, queries against a raw request
+ * with the same body, and what each kind of field takes in bytes and milliseconds.
+ *
+ *     LZERO_OPENSEARCH=$(scripts/opensearch.sh start) npx tsx bench/opensearch.ts [--docs 20000] [--terms 200] [--json FILE]
+ *
+ * Documents are synthetic, seeded: terms drawn by squares, so that some are frequent; texts are not stored, so bytes are
+ * those of the vectors. Ingests by turns on the same server, each into a new index; queries of 8 terms, warm, by turns.
+ * Bars: ingest at least 0.9 times the hand-written one, at most 0.3 ms more for a query at the median.
+ */
+import { Agent, request } from 'node:http';
+import { parseArgs } from 'node:util';
+import { inParallel, Random, type SparseVector, sparseVector } from '../src/core/index.ts';
+import type { EngineDocument } from '../src/engines/index.ts';
+import { loadModel } from '../src/model/index.ts';
+import {
+  bulkLines,
+  createOpenSearchIndex,
+  deleteIndex,
+  documentSource,
+  neuralSparseQuery,
+  openOpenSearchIndex,
+  type OpenSearchIndex,
+  type QueryStyle,
+  Server,
+  type VectorField,
+} from '../src/opensearch/index.ts';
+import { circumstances, describe } from './lib/machine.ts';
+import { atLeast, atMost, type Part, printPart, type Row, writeResults } from './lib/report.ts';
+import { median, spread } from './lib/statistics.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    docs: { type: 'string', default: '20000' },
+    terms: { type: 'string', default: '200' },
+    rounds: { type: 'string', default: '3' },
+    json: { type: 'string' },
+  },
+});
+const url = process.env.LZERO_OPENSEARCH;
+if (url === undefined) throw new Error('LZERO_OPENSEARCH names no server: scripts/opensearch.sh start');
+const [numDocs, numTerms, numRounds] = [Number(options.docs), Number(options.terms), Number(options.rounds)];
+const NUM_QUERIES = 200;
+const IN_FLIGHT = 2;
+const BATCH = 500;
+
+const model = await loadModel('bow');
+const { vocabulary } = model.tokenizer;
+const newServer = (): Server => new Server(url, { patienceMs: 300_000, stallMs: 600_000 });
+const server = newServer();
+const random = new Random(1);
+
+function randomVector(count: number, weight: () => number): SparseVector {
+  const terms = new Set<number>();
+  while (terms.size < count) terms.add(1000 + Math.floor(random.uniform() ** 2 * (vocabulary.size - 1000)));
+  return sparseVector([...terms], Array.from(terms, weight));
+}
+
+const documents: readonly (EngineDocument & { readonly vector: SparseVector })[] = Array.from({ length: numDocs }, (_, i) => ({
+  id: `d${i}`,
+  vector: randomVector(numTerms, () => 0.01 + 2.5 * random.uniform() ** 2),
+}));
+const queries = Array.from({ length: NUM_QUERIES }, () => {
+  const { terms, weights } = randomVector(8, () => 0.5 + 7 * random.uniform());
+  return Array.from(terms, (term, i) => ({ token: vocabulary.tokens[term], weight: weights[i] }));
+});
+
+const EXACT: VectorField = { type: 'rank_features', names: 'escaped' };
+const APPROXIMATE: VectorField = { type: 'sparse_vector', documentCeiling: 2.51, queryCeiling: 7.5, approximateThreshold: 1000 };
+
+let numIndexes = 0;
+const made: string[] = [];
+async function create(vector: VectorField, storeVectors = true): Promise<OpenSearchIndex> {
+  const name = `bench-${process.pid}-${numIndexes++}`;
+  made.push(name);
+  return await createOpenSearchIndex(newServer(), name, { model, vector, storeVectors, writer: { maxInFlight: IN_FLIGHT, batchDocs: BATCH } });
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: IN_FLIGHT });
+/** What anybody would write by hand. */
+function raw(path: string, body: string, type = 'application/json'): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': type, 'content-length': Buffer.byteLength(body) };
+    const sent = request(`${url}${path}`, { method: 'POST', agent, headers }, (response) => {
+      const pieces: Buffer[] = [];
+      response.on('data', (piece: Buffer) => pieces.push(piece));
+      response.on('end', () => resolve(Buffer.concat(pieces).toString('utf8')));
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+// ---- ingest, by turns
+
+const ours: number[] = [];
+const byHand: number[] = [];
+let clientMs = 0;
+const lines = (index: OpenSearchIndex): string[] => {
+  const { description } = index;
+  const batches: string[] = [];
+  for (let first = 0; first < numDocs; first += BATCH)
+    batches.push(
+      bulkLines(
+        documents.slice(first, first + BATCH).map((document, i) => ({
+          kind: 'index',
+          id: document.id,
+          source: documentSource(document, document.vector, { description, vocabulary, place: { order: first + i } }),
+        })),
+      ),
+    );
+  return batches;
+};
+let exact: OpenSearchIndex | undefined;
+for (let round = 0; round < numRounds; round++) {
+  exact = await create(EXACT);
+  const index = exact;
+  const before = process.cpuUsage();
+  ours.push(numDocs / (await timed(() => index.add(documents))) * 1000);
+  const { user, system } = process.cpuUsage(before);
+  clientMs = (user + system) / 1000 / numDocs;
+  const hand = await create(EXACT);
+  const batches = lines(hand);
+  const path = `/${hand.index}/_bulk`;
+  byHand.push(numDocs / (await timed(() => inParallel(batches, IN_FLIGHT, async (batch) => void (await raw(path, batch, 'application/x-ndjson'))))) * 1000);
+  await hand.close();
+}
+const perSecond = 'documents/s';
+const ingest: Part = {
+  title: `ingest of ${numDocs} documents × ${numTerms} weights, ${IN_FLIGHT} requests of ${BATCH} at a time`,
+  rows: [
+    { name: 'lzero', unit: perSecond, value: spread(ours) },
+    { name: 'lines made before, raw requests', unit: perSecond, value: spread(byHand) },
+    { name: 'CPU of the client', unit: 'ms/document', value: spread([clientMs]) },
+  ],
+  claims: [atLeast('lzero against raw requests', median(ours) / median(byHand), 0.9)],
+};
+printPart(ingest);
+
+// ---- bytes and latency by kind of field
+
+async function settle({ index }: OpenSearchIndex): Promise<number> {
+  const merging = await timed(() => server.ask({ method: 'POST', path: `/${index}/_forcemerge?max_num_segments=1&flush=true` }, { patienceMs: 600_000 }));
+  await server.ask({ method: 'POST', path: `/${index}/_refresh` });
+  return merging;
+}
+
+async function latencies(index: OpenSearchIndex): Promise<number[]> {
+  const ms: number[] = [];
+  for (const isWarm of [false, true])
+    for (const terms of queries) {
+      const vector = Object.fromEntries(terms.map(({ token, weight }) => [token, weight]));
+      const took = await timed(() => index.search({ vector }, { k: 10, idsOnly: true }));
+      if (isWarm) ms.push(took);
+    }
+  return ms;
+}
+
+const rows: Row[] = [];
+const row = (name: string, unit: string, values: readonly number[]): void => void rows.push({ name, unit, value: spread(values) });
+const percentile = (values: readonly number[], share: number): number => values.toSorted((a, b) => a - b)[Math.floor(values.length * share)];
+
+async function measure(name: string, index: OpenSearchIndex, styles: Readonly<Record<string, QueryStyle>>): Promise<void> {
+  row(`${name}: merge to one segment`, 's', [(await settle(index)) / 1000]);
+  const { sizeBytes = 0 } = await index.stats();
+  row(`${name}: size`, 'bytes/document', [sizeBytes / numDocs]);
+  for (const [style, query] of Object.entries(styles)) {
+    const opened = await openOpenSearchIndex(newServer(), index.index, { model, query });
+    const ms = await latencies(opened);
+    row(`${name}, ${style}: p50`, 'ms', [percentile(ms, 0.5)]);
+    row(`${name}, ${style}: p95`, 'ms', [percentile(ms, 0.95)]);
+    await opened.close();
+  }
+}
+
+if (!exact) throw new Error('no rounds');
+await exact.commit();
+await measure('rank_features', exact, { neural_sparse: {}, rank_feature: { kind: 'rank_feature' }, 'two-phase': { twoPhase: true } });
+
+const slim = await create(EXACT, false);
+await slim.add(documents);
+await slim.commit();
+await settle(slim);
+row('rank_features, vectors not stored: size', 'bytes/document', [((await slim.stats()).sizeBytes ?? 0) / numDocs]);
+
+const approximate = await create(APPROXIMATE);
+await approximate.add(documents);
+row('sparse_vector: refresh', 's', [(await timed(() => approximate.commit())) / 1000]);
+await measure('sparse_vector', approximate, { neural_sparse: {} });
+const fields: Part = { title: 'kinds of field, one segment', rows, claims: [] };
+printPart(fields);
+
+// ---- overhead of a query
+
+const engine: number[] = [];
+const request0: number[] = [];
+const idOf = (token: string): number | undefined => vocabulary.idOf(token);
+for (let round = 0; round < 5; round++)
+  for (const terms of queries) {
+    const vector = Object.fromEntries(terms.map(({ token, weight }) => [token, weight]));
+    const body = JSON.stringify({
+      query: neuralSparseQuery(terms, exact.description, { idOf }),
+      size: 10,
+      track_total_hits: false,
+      _source: ['id', 'page', 'chunk', 'order'],
+      sort: [{ _score: 'desc' }, { order: 'asc' }],
+    });
+    const index = exact;
+    const pair = [
+      async () => engine.push(await timed(() => index.search({ vector }, { k: 10, idsOnly: true }))),
+      async () => request0.push(await timed(async () => JSON.parse(await raw(`/${index.index}/_search`, body)))),
+    ];
+    for (const one of round % 2 === 0 ? pair : pair.reverse()) await one();
+  }
+const overhead: Part = {
+  title: 'a query, k = 10, ids only, against a raw request with the same body',
+  rows: [
+    { name: 'lzero, median', unit: 'ms', value: spread([median(engine)]) },
+    { name: 'raw request, median', unit: 'ms', value: spread([median(request0)]) },
+  ],
+  claims: [atMost('more at the median', median(engine) - median(request0), { limit: 0.3, unit: 'ms' })],
+};
+printPart(overhead);
+
+const where = await circumstances();
+console.log(`\n${describe(where)}`);
+if (options.json !== undefined) writeResults(options.json, where, [ingest, fields, overhead]);
+for (const name of made) await deleteIndex(server, name);
+agent.destroy();
+server.close();
+process.exit(0);

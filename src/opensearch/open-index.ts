@@ -1,0 +1,108 @@
+/** Making and opening indexes on a server: what is there, whose vectors it holds, and who may use it. */
+import { IndexStateError, isJsonObject, type JsonObject } from '../core/index.ts';
+import { type FieldSchema, parseFieldSchema } from '../search/index.ts';
+import { ServerError } from './errors.ts';
+import {
+  DEFAULT_FIELD,
+  type IndexDescription,
+  type IndexSettings,
+  indexBody,
+  readDescription,
+  type VectorField,
+} from './index-body.ts';
+import { OpenSearchIndex, type OpenSearchOptions } from './opensearch-index.ts';
+import type { Server } from './server.ts';
+
+/** What an index on a server is to be. */
+export type CreateOpenSearchOptions = OpenSearchOptions & {
+  /** What holds the vectors; rank_features with escaped names where left out. */
+  readonly vector?: VectorField | undefined;
+  /** Fields of the documents that filters may use. */
+  readonly fields?: FieldSchema | undefined;
+  /** False keeps only what is searched: fewer bytes, and no explanations. */
+  readonly storeVectors?: boolean | undefined;
+  readonly settings?: IndexSettings | undefined;
+};
+
+/** Makes an index on a server. IndexStateError where there is one of that name. */
+export async function createOpenSearchIndex(
+  server: Server,
+  index: string,
+  options: CreateOpenSearchOptions,
+): Promise<OpenSearchIndex> {
+  const { model, vector = { type: 'rank_features', names: 'escaped' }, fields = {}, storeVectors = true } = options;
+  const description: IndexDescription = {
+    field: options.field ?? DEFAULT_FIELD,
+    vector,
+    fields: parseFieldSchema(fields),
+    model: { identity: await model.identity(), name: model.name },
+    storeVectors,
+  };
+  const body = indexBody(description, await server.describe(), options.settings);
+  try {
+    await server.ask({ method: 'PUT', path: `/${encodeURIComponent(index)}`, body: JSON.stringify(body) });
+  } catch (error) {
+    if (!(error instanceof ServerError) || error.reasonType !== 'resource_already_exists_exception') throw error;
+    throw new IndexStateError(`${server.url}/${index} exists already`, {
+      hint: 'fill it as it is, delete it first, or build a new one behind its name with --replace',
+      cause: error,
+    });
+  }
+  return await openOpenSearchIndex(server, index, { ...options, field: undefined });
+}
+
+/** Opens an index on a server, or behind an alias. */
+export async function openOpenSearchIndex(
+  server: Server,
+  index: string,
+  options: OpenSearchOptions,
+): Promise<OpenSearchIndex> {
+  const description = await describeIndex(server, index, options.field);
+  const { model } = options;
+  if (description.model && description.model.identity !== (await model.identity()))
+    throw new IndexStateError(
+      `${server.url}/${index} holds vectors of the model ${description.model.name}; ${model.name} is another`,
+      { hint: 'vectors of different models cannot be compared: use the same model, or fill another index' },
+    );
+  return new OpenSearchIndex(server, index, { ...options, description, server: await server.describe() });
+}
+
+/** What an index is, by the note in its mapping, or, of an index that others made, by the type of its field. */
+export async function describeIndex(server: Server, index: string, field?: string): Promise<IndexDescription> {
+  const { status, body } = await server.ask(
+    { method: 'GET', path: `/${encodeURIComponent(index)}/_mapping` },
+    { accept: [404] },
+  );
+  const [first] = Object.values(body);
+  const mapping = isJsonObject(first) ? first.mappings : undefined;
+  if (status === 404 || !isJsonObject(mapping))
+    throw new IndexStateError(`${server.url} has no index ${index}`, { hint: 'make it with lzero opensearch create' });
+  const noted = readDescription(mapping, index);
+  if (noted && (field === undefined || field === noted.field)) return noted;
+  return foreignIndex(mapping, { index, field });
+}
+
+function foreignIndex(
+  { properties }: JsonObject,
+  { index, field }: { readonly index: string; readonly field: string | undefined },
+): IndexDescription {
+  const typed = Object.entries(isJsonObject(properties) ? properties : {}).flatMap(([name, property]) =>
+    isJsonObject(property) && (property.type === 'rank_features' || property.type === 'sparse_vector') ? [name] : [],
+  );
+  if (field === undefined || !typed.includes(field))
+    throw new IndexStateError(
+      `${index} was not made by lzero${field === undefined ? '' : `, and has no vectors in ${field}`}`,
+      {
+        hint:
+          typed.length > 0
+            ? `name the field of its vectors with --field: ${typed.join(', ')}`
+            : 'it has no field of type rank_features',
+      },
+    );
+  const property = isJsonObject(properties) ? properties[field] : undefined;
+  const isApproximate = isJsonObject(property) && property.type === 'sparse_vector';
+  const vector: VectorField = isApproximate
+    ? { type: 'sparse_vector', documentCeiling: 3, queryCeiling: 16, approximateThreshold: 1_000_000 }
+    : { type: 'rank_features', names: 'plain' };
+  return { field, vector, fields: {}, model: null, storeVectors: true };
+}

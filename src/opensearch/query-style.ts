@@ -1,0 +1,101 @@
+/** How queries are put to a server: by which clauses, in how many steps, and joined with what. */
+import { type JsonObject, UsageError } from '../core/index.ts';
+import type { QueryTerm } from '../text/index.ts';
+import type { FoundDocument } from './documents.ts';
+import type { IndexDescription } from './index-body.ts';
+import { normalisationPipeline, type TwoPhaseOptions, twoPhasePipeline } from './pipelines.ts';
+import {
+  type ApproximateParameters,
+  bm25Query,
+  hybridQuery,
+  neuralSparseQuery,
+  type QueryBody,
+  rankFeatureQuery,
+  type TermIds,
+} from './queries.ts';
+import { hasFeature, requireFeature, type ServerDescription } from './server-version.ts';
+
+/** How queries are put. */
+export type QueryStyle = {
+  /**
+   * `neural_sparse` needs the plugin; `rank_feature` gives the same answers on servers without. Where left out, the first
+   * if the server has it.
+   */
+  readonly kind?: 'neural_sparse' | 'rank_feature' | undefined;
+  /** Heavy tokens find, all tokens rank: faster on large indexes, and not exact. */
+  readonly twoPhase?: TwoPhaseOptions | boolean | undefined;
+  /** How sparse_vector fields are searched. */
+  readonly approximate?: ApproximateParameters | undefined;
+  /** Joins BM25 over title and text; the share of the learned terms, from 0 to 1. Such answers have no explanations. */
+  readonly hybridShare?: number | undefined;
+};
+
+/** A style that fits server and field. */
+export type CheckedStyle = QueryStyle & { readonly kind: 'neural_sparse' | 'rank_feature' };
+
+/** Refuses what this server, or this kind of field, cannot do. */
+export function checkStyle(style: QueryStyle, { vector }: IndexDescription, server: ServerDescription): CheckedStyle {
+  const canDo = hasFeature(server, 'neural_sparse');
+  const kind = style.kind ?? (canDo || vector.type === 'sparse_vector' ? 'neural_sparse' : 'rank_feature');
+  if (kind === 'neural_sparse') requireFeature(server, 'neural_sparse');
+  if (vector.type === 'sparse_vector') requireFeature(server, 'sparse_vector');
+  if (style.twoPhase) requireFeature(server, 'two-phase');
+  if (style.twoPhase && (vector.type === 'sparse_vector' || kind === 'rank_feature'))
+    throw new UsageError('two-phase is for neural_sparse on rank_features', { hint: 'leave it out' });
+  if (style.hybridShare !== undefined) {
+    requireFeature(server, 'hybrid');
+    if (!(style.hybridShare >= 0 && style.hybridShare <= 1))
+      throw new UsageError(`the share of learned terms in a hybrid is from 0 to 1, got ${style.hybridShare}`);
+  }
+  if (style.hybridShare !== undefined && style.twoPhase)
+    throw new UsageError('two-phase and a hybrid with BM25 do not go together');
+  return { ...style, kind };
+}
+
+/** Whether the server can sort and collapse: not in two steps, and not where BM25 is joined. */
+export function isPlain({ twoPhase, hybridShare }: QueryStyle): boolean {
+  return !twoPhase && hybridShare === undefined;
+}
+
+/** What is asked: terms, and the words where BM25 is joined. */
+export type AskedTerms = { readonly terms: readonly QueryTerm[]; readonly text: string | undefined };
+
+/** The query of some terms. */
+export function styledQuery(
+  { terms, text }: AskedTerms,
+  { kind, approximate, hybridShare }: CheckedStyle,
+  { description, idOf }: { readonly description: IndexDescription; readonly idOf: TermIds },
+): QueryBody {
+  const learned =
+    kind === 'rank_feature'
+      ? rankFeatureQuery(terms, description)
+      : neuralSparseQuery(terms, description, { idOf, approximate });
+  if (hybridShare === undefined) return learned;
+  if (text === undefined) throw new UsageError('a hybrid with BM25 needs the words of the query, not its vector');
+  return hybridQuery([learned, bm25Query(text)]);
+}
+
+/** The pipeline that is sent along. */
+export function stylePipeline({ twoPhase, hybridShare }: QueryStyle): JsonObject {
+  return {
+    ...(twoPhase ? twoPhasePipeline(twoPhase === true ? {} : twoPhase) : {}),
+    ...(hybridShare === undefined ? {} : normalisationPipeline({ weights: [hybridShare, 1 - hybridShare] })),
+  };
+}
+
+/** What the server does not do for two-phase and hybrid queries: equal scores in order, pages once. */
+export function bestParts(
+  found: readonly FoundDocument[],
+  { k, asPages }: { readonly k: number; readonly asPages: boolean },
+): FoundDocument[] {
+  const seen = new Set<unknown>();
+  return [...found]
+    .sort((a, b) => b.score - a.score || Number(a.source.order ?? 0) - Number(b.source.order ?? 0))
+    .filter(({ serverId: own, source }) => {
+      const group = asPages ? (source.page ?? own) : own;
+      if (seen.has(group)) return false;
+      seen.add(group);
+      return true;
+    })
+    .slice(0, k);
+}
