@@ -19,8 +19,8 @@ import {
   deleteIndex,
   documentSource,
   neuralSparseQuery,
-  openOpenSearchIndex,
   type OpenSearchIndex,
+  openOpenSearchIndex,
   type QueryStyle,
   Server,
   type VectorField,
@@ -56,24 +56,37 @@ function randomVector(count: number, weight: () => number): SparseVector {
   return sparseVector([...terms], Array.from(terms, weight));
 }
 
-const documents: readonly (EngineDocument & { readonly vector: SparseVector })[] = Array.from({ length: numDocs }, (_, i) => ({
-  id: `d${i}`,
-  vector: randomVector(numTerms, () => 0.01 + 2.5 * random.uniform() ** 2),
-}));
+const documents: readonly (EngineDocument & { readonly vector: SparseVector })[] = Array.from(
+  { length: numDocs },
+  (_, i) => ({
+    id: `d${i}`,
+    vector: randomVector(numTerms, () => 0.01 + 2.5 * random.uniform() ** 2),
+  }),
+);
 const queries = Array.from({ length: NUM_QUERIES }, () => {
   const { terms, weights } = randomVector(8, () => 0.5 + 7 * random.uniform());
   return Array.from(terms, (term, i) => ({ token: vocabulary.tokens[term], weight: weights[i] }));
 });
 
 const EXACT: VectorField = { type: 'rank_features', names: 'escaped' };
-const APPROXIMATE: VectorField = { type: 'sparse_vector', documentCeiling: 2.51, queryCeiling: 7.5, approximateThreshold: 1000 };
+const APPROXIMATE: VectorField = {
+  type: 'sparse_vector',
+  documentCeiling: 2.51,
+  queryCeiling: 7.5,
+  approximateThreshold: 1000,
+};
 
 let numIndexes = 0;
 const made: string[] = [];
 async function create(vector: VectorField, storeVectors = true): Promise<OpenSearchIndex> {
   const name = `bench-${process.pid}-${numIndexes++}`;
   made.push(name);
-  return await createOpenSearchIndex(newServer(), name, { model, vector, storeVectors, writer: { maxInFlight: IN_FLIGHT, batchDocs: BATCH } });
+  return await createOpenSearchIndex(newServer(), name, {
+    model,
+    vector,
+    storeVectors,
+    writer: { maxInFlight: IN_FLIGHT, batchDocs: BATCH },
+  });
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: IN_FLIGHT });
@@ -122,13 +135,19 @@ for (let round = 0; round < numRounds; round++) {
   exact = await create(EXACT);
   const index = exact;
   const before = process.cpuUsage();
-  ours.push(numDocs / (await timed(() => index.add(documents))) * 1000);
+  ours.push((numDocs / (await timed(() => index.add(documents)))) * 1000);
   const { user, system } = process.cpuUsage(before);
   clientMs = (user + system) / 1000 / numDocs;
   const hand = await create(EXACT);
   const batches = lines(hand);
   const path = `/${hand.index}/_bulk`;
-  byHand.push(numDocs / (await timed(() => inParallel(batches, IN_FLIGHT, async (batch) => void (await raw(path, batch, 'application/x-ndjson'))))) * 1000);
+  byHand.push(
+    (numDocs /
+      (await timed(() =>
+        inParallel(batches, IN_FLIGHT, async (batch) => void (await raw(path, batch, 'application/x-ndjson'))),
+      ))) *
+      1000,
+  );
   await hand.close();
 }
 const perSecond = 'documents/s';
@@ -146,7 +165,12 @@ printPart(ingest);
 // ---- bytes and latency by kind of field
 
 async function settle({ index }: OpenSearchIndex): Promise<number> {
-  const merging = await timed(() => server.ask({ method: 'POST', path: `/${index}/_forcemerge?max_num_segments=1&flush=true` }, { patienceMs: 600_000 }));
+  const merging = await timed(() =>
+    server.ask(
+      { method: 'POST', path: `/${index}/_forcemerge?max_num_segments=1&flush=true` },
+      { patienceMs: 600_000 },
+    ),
+  );
   await server.ask({ method: 'POST', path: `/${index}/_refresh` });
   return merging;
 }
@@ -163,10 +187,16 @@ async function latencies(index: OpenSearchIndex): Promise<number[]> {
 }
 
 const rows: Row[] = [];
-const row = (name: string, unit: string, values: readonly number[]): void => void rows.push({ name, unit, value: spread(values) });
-const percentile = (values: readonly number[], share: number): number => values.toSorted((a, b) => a - b)[Math.floor(values.length * share)];
+const row = (name: string, unit: string, values: readonly number[]): void =>
+  void rows.push({ name, unit, value: spread(values) });
+const percentile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)];
 
-async function measure(name: string, index: OpenSearchIndex, styles: Readonly<Record<string, QueryStyle>>): Promise<void> {
+async function measure(
+  name: string,
+  index: OpenSearchIndex,
+  styles: Readonly<Record<string, QueryStyle>>,
+): Promise<void> {
   row(`${name}: merge to one segment`, 's', [(await settle(index)) / 1000]);
   const { sizeBytes = 0 } = await index.stats();
   row(`${name}: size`, 'bytes/document', [sizeBytes / numDocs]);
@@ -181,7 +211,11 @@ async function measure(name: string, index: OpenSearchIndex, styles: Readonly<Re
 
 if (!exact) throw new Error('no rounds');
 await exact.commit();
-await measure('rank_features', exact, { neural_sparse: {}, rank_feature: { kind: 'rank_feature' }, 'two-phase': { twoPhase: true } });
+await measure('rank_features', exact, {
+  neural_sparse: {},
+  rank_feature: { kind: 'rank_feature' },
+  'two-phase': { twoPhase: true },
+});
 
 const slim = await create(EXACT, false);
 await slim.add(documents);

@@ -96,7 +96,7 @@ async function create(context: CliContext, address: string, options: CreateOptio
       index: parsed.index,
       model,
       options,
-      source: { vectors: options.vectors },
+      source: options.vectors === undefined ? {} : { vectors: options.vectors },
     });
     const { version } = await server.describe();
     context.logger.info(`made ${parsed.url}/${parsed.index} on OpenSearch ${version}`);
@@ -114,7 +114,7 @@ export type NewIndex = {
   readonly model: Model;
   readonly options: NewIndexOptions;
   /** Where the ceiling of a sparse_vector field is measured. */
-  readonly source: { readonly input?: string | undefined; readonly vectors?: string | undefined } & SourceOptions;
+  readonly source: SourceOptions & { readonly input?: string | undefined };
 };
 
 /** Makes an index as the options say. */

@@ -52,7 +52,7 @@ export function addStyleOptions(command: Command): Command {
       ]),
     )
     .option('--two-phase', 'heavy tokens find, all tokens rank: faster, and not exact')
-    .option('--hybrid <share>', 'join BM25 over title and text; the share of learned terms, 0 to 1', share);
+    .option('--hybrid <share>', 'join BM25 over title and text; the share of learned terms, between 0 and 1', share);
 }
 
 /** The style that the options ask for. */

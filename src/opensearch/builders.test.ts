@@ -162,6 +162,7 @@ describe('queries', () => {
     expect(() => twoPhasePipeline({ pruneRatio: 1.5 })).toThrow(/0 to 1/);
     expect(() => twoPhasePipeline({ expansionRate: 0.5 })).toThrow(/at least 1/);
     expect(() => normalisationPipeline({ weights: [0.7, 0.7] })).toThrow(/add up to 1/);
+    expect(() => normalisationPipeline({ weights: [1, 0] })).toThrow(/below 1/); // whole numbers: error 500 of the server
     expect(normalisationPipeline({ weights: [0.7, 0.3] })).toMatchObject({ phase_results_processors: [{}] });
   });
 });

@@ -43,15 +43,15 @@ export function twoPhasePipeline({
 export type NormalisationOptions = {
   /** How scores of one query are made comparable. */
   readonly technique?: 'min_max' | 'l2' | undefined;
-  /** One for each query; they add up to 1. */
+  /** One for each query, above 0 and below 1; they add up to 1. A whole number is an error 500 of the server (3.6). */
   readonly weights: readonly number[];
 };
 
 /** The pipeline that normalises and adds up the scores of a hybrid; server 2.10. */
 export function normalisationPipeline({ technique = 'min_max', weights }: NormalisationOptions): JsonObject {
   const sum = weights.reduce((total, weight) => total + weight, 0);
-  if (weights.some((weight) => !(weight >= 0)) || Math.abs(sum - 1) > 1e-6)
-    throw new UsageError(`the weights of a hybrid are not negative and add up to 1, got ${weights.join(', ')}`);
+  if (weights.some((weight) => !(weight > 0 && weight < 1)) || Math.abs(sum - 1) > 1e-6)
+    throw new UsageError(`the weights of a hybrid are above 0, below 1 and add up to 1, got ${weights.join(', ')}`);
   return {
     phase_results_processors: [
       {

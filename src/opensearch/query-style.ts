@@ -26,7 +26,7 @@ export type QueryStyle = {
   readonly twoPhase?: TwoPhaseOptions | boolean | undefined;
   /** How sparse_vector fields are searched. */
   readonly approximate?: ApproximateParameters | undefined;
-  /** Joins BM25 over title and text; the share of the learned terms, from 0 to 1. Such answers have no explanations. */
+  /** Joins BM25 over title and text; the share of the learned terms, above 0 and below 1. Such answers have no explanations. */
   readonly hybridShare?: number | undefined;
 };
 
@@ -44,8 +44,8 @@ export function checkStyle(style: QueryStyle, { vector }: IndexDescription, serv
     throw new UsageError('two-phase is for neural_sparse on rank_features', { hint: 'leave it out' });
   if (style.hybridShare !== undefined) {
     requireFeature(server, 'hybrid');
-    if (!(style.hybridShare >= 0 && style.hybridShare <= 1))
-      throw new UsageError(`the share of learned terms in a hybrid is from 0 to 1, got ${style.hybridShare}`);
+    if (!(style.hybridShare > 0 && style.hybridShare < 1))
+      throw new UsageError(`the share of learned terms in a hybrid is above 0 and below 1, got ${style.hybridShare}`);
   }
   if (style.hybridShare !== undefined && style.twoPhase)
     throw new UsageError('two-phase and a hybrid with BM25 do not go together');

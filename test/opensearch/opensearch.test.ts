@@ -39,14 +39,15 @@ describeOnServer('on a real server', () => {
   /** Learned vectors without a network: weights as trained models have them, seeded. */
   function randomDocuments(
     count: number,
-    { seed = 1, numTerms = 60 } = {},
+    { seed = 1, numTerms = 60, numWords = Number.POSITIVE_INFINITY } = {},
   ): (EngineDocument & { vector: SparseVector })[] {
     const random = new Random(seed);
     const { size } = model.tokenizer.vocabulary;
     return Array.from({ length: count }, (_, i) => {
       const terms = new Set<number>();
       // Squares favour small ids: some terms are frequent, as in texts.
-      while (terms.size < numTerms) terms.add(1000 + Math.floor(random.uniform() ** 2 * (size - 1000)));
+      while (terms.size < numTerms)
+        terms.add(1000 + Math.floor(random.uniform() ** 2 * Math.min(numWords, size - 1000)));
       const weights = Array.from(terms, () => Math.max(0.01, Math.abs(random.normal())));
       return { id: `d${i}`, vector: sparseVector([...terms], weights) };
     });
@@ -121,21 +122,21 @@ describeOnServer('on a real server', () => {
     await index.close();
   });
 
-  it('two-phase answers are nearly those of one phase', async () => {
-    const documents = randomDocuments(300);
+  it('two-phase: overlap@10 of at least 0.9, and whole scores for what it finds', async () => {
+    const documents = randomDocuments(300, { numWords: 500 }); // many documents have every term, as in large indexes
     const name = freshName();
     const index = await create({}, name);
     await index.add(documents);
     await index.commit();
     const twoPhase = await openOpenSearchIndex(realServer(), name, { model, query: { twoPhase: true } });
     const report = await checkParity(twoPhase, { queries: randomQueries(documents, 50), documents });
-    expect(report.overlap).toBeGreaterThan(0.9);
+    expect(report.overlap).toBeGreaterThanOrEqual(0.9);
     expect(report.prediction.max).toBeLessThan(1e-5); // those that are found have their whole score
     await index.close();
     await twoPhase.close();
   });
 
-  it('a hybrid joins BM25: with a share of 0 the words decide, with 1 the terms', async () => {
+  it('a hybrid joins BM25: with a share of 0.01 the words decide, with 0.99 the terms', async () => {
     const bread = model.tokenizer.vocabulary.idOf('bread') ?? 0;
     const documents: EngineDocument[] = [
       { id: 'terms', text: 'nothing of the kind', vector: sparseVector([bread], [3]) },
@@ -146,8 +147,8 @@ describeOnServer('on a real server', () => {
     await index.add(documents);
     await index.commit();
     for (const [hybridShare, best] of [
-      [0, 'words'],
-      [1, 'terms'],
+      [0.01, 'words'],
+      [0.99, 'terms'],
     ] as const) {
       const hybrid = await openOpenSearchIndex(realServer(), name, { model, query: { hybridShare } });
       expect((await hybrid.search('bread')).hits[0].id).toBe(best);
