@@ -12,6 +12,8 @@ export {
 } from './files.ts';
 export type { Lock } from './lock.ts';
 export { acquireLock, isLocked } from './lock.ts';
+export type { PageFile } from './page-files.ts';
+export { readPageFiles } from './page-files.ts';
 export type { RecordCacheOptions } from './record-cache.ts';
 export { RecordCache, recordKey, roomForCache } from './record-cache.ts';
 export type { RecordKey } from './record-index.ts';

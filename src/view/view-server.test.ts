@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startServer } from '../../test/http/local-server.ts';
 import { makeRun } from '../../test/view/make-run.ts';
 import { decodeRows, Rows } from '../../web/view/rows.ts';
-import { readPageFiles } from './page-files.ts';
+import { readPageFiles } from '../files/index.ts';
 import { type View, viewRuns } from './view-server.ts';
 
 let folder: string;
@@ -199,6 +199,6 @@ describe('the server of a view', () => {
   });
 
   it('says how to build a page that is missing', async () => {
-    await expect(readPageFiles(join(folder, 'nowhere'))).rejects.toMatchObject({ code: 'VIEW', hint: 'npm run build' });
+    await expect(readPageFiles(join(folder, 'nowhere'))).rejects.toMatchObject({ code: 'PAGE', hint: 'npm run build' });
   });
 });

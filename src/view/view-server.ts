@@ -11,9 +11,10 @@
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { fileURLToPath } from 'node:url';
 import { errorCode, LzeroError, messageOf } from '../core/index.ts';
+import { type PageFile, readPageFiles } from '../files/index.ts';
 import { guardedAnswer } from './guarded-answer.ts';
-import { type PageFile, readPageFiles } from './page-files.ts';
 import { encodeRows } from './rows-format.ts';
 import type { RunFollower, RunHead } from './run-follower.ts';
 import { RunWatch } from './run-watch.ts';
@@ -38,6 +39,11 @@ export type View = {
 export const DEFAULT_PORT = 6410;
 
 const LOOPBACK = '127.0.0.1';
+const PAGE_FOLDER = fileURLToPath(
+  import.meta.url.endsWith('.ts')
+    ? new URL('../../dist/web/view', import.meta.url)
+    : new URL('../web/view', import.meta.url),
+);
 /** A comment to connections that nothing was sent on for so long: whoever has gone is noticed. */
 const HEARTBEAT_MS = 15_000;
 
@@ -53,7 +59,7 @@ const HEADERS = {
 
 /** Serves a page over some run folders, on 127.0.0.1. A folder may come to be later. */
 export async function viewRuns(folders: readonly string[], { port }: ViewOptions = {}): Promise<View> {
-  const files = await readPageFiles();
+  const files = await readPageFiles(PAGE_FOLDER);
   const watch = new RunWatch(folders);
   await watch.look();
   const server = createServer((request, response) => {
