@@ -18,6 +18,7 @@ import { queryCommand } from './query.ts';
 import { quickstartCommand } from './quickstart.ts';
 import { reproduceCommand } from './reproduce.ts';
 import { searchCommand } from './search.ts';
+import { serveCommand } from './serve.ts';
 import { statsCommand } from './stats.ts';
 import { sweepCommand } from './sweep.ts';
 import { teachCommand } from './teach.ts';
@@ -26,7 +27,7 @@ import { verifyCommand } from './verify.ts';
 import { viewCommand } from './view.ts';
 
 const COMMANDS: readonly CommandGroup[] = [
-  { title: 'Search:', commands: [indexCommand, searchCommand, explainCommand] },
+  { title: 'Search:', commands: [indexCommand, searchCommand, explainCommand, serveCommand] },
   { title: 'Indexes:', commands: [addCommand, deleteCommand, mergeCommand, statsCommand, verifyCommand] },
   { title: 'Beyond one machine:', commands: [opensearchCommand] },
   { title: 'Text to vectors:', commands: [encodeCommand, queryCommand] },
