@@ -1,0 +1,130 @@
+/** The page of `lzero serve` in a real Chromium: searching, explaining, comparing, by keys, on a phone, in the dark. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { source as axeSource } from 'axe-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { ServeOptions } from '../../src/server/index.ts';
+import { makeEveryday, Servers, servedFolder } from '../server/serving.ts';
+import { launchChromium, noChromium } from './chromium.ts';
+
+const DESKTOP = { width: 1280, height: 800 };
+const PHONE = { width: 360, height: 740 };
+const TIMEOUT_MS = 60_000;
+const TOKEN = '0123456789abcdef';
+
+let browser: Browser;
+let folder: string;
+let complaints: string[] = [];
+const servers = new Servers();
+
+async function openPage(
+  options: BrowserContextOptions = {},
+  serving: Omit<ServeOptions, 'indexes'> = {},
+  hash = '',
+): Promise<Page> {
+  const indexes = [
+    await servedFolder('learned', join(folder, 'learned')),
+    await servedFolder('words', join(folder, 'words')),
+  ];
+  const { url } = await servers.start(indexes, serving);
+  const context = await browser.newContext({ viewport: DESKTOP, ...options });
+  const page = await context.newPage();
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    const isRefusal = message.text().includes('401'); // asked for on purpose
+    if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith('http://127.0.0.1')) complaints.push(request.url());
+  });
+  await page.goto(url + hash);
+  return page;
+}
+
+const violations = async (page: Page): Promise<string[]> => {
+  await page.evaluate(axeSource);
+  const found = await page.evaluate('axe.run()');
+  return (found as { violations: { id: string; nodes: { html: string }[] }[] }).violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`,
+  );
+};
+const results = (page: Page, name: string) => page.getByRole('region', { name: `Results of ${name}` });
+
+describe.skipIf(noChromium !== '')(`the page of a server${noChromium}`, { timeout: TIMEOUT_MS }, () => {
+  beforeAll(async () => {
+    browser = await launchChromium();
+    folder = mkdtempSync(join(tmpdir(), 'lzero-serve-page-'));
+    await makeEveryday(join(folder, 'learned'));
+    await makeEveryday(join(folder, 'words'), 'bm25');
+  }, TIMEOUT_MS);
+
+  afterEach(async () => {
+    for (const context of browser.contexts()) await context.close();
+    await servers.closeAll();
+    const found = complaints;
+    complaints = [];
+    expect(found).toEqual([]);
+  });
+
+  afterAll(async () => {
+    await browser.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('searches while one types, in two indexes side by side, with marks and places in the other list', async () => {
+    const page = await openPage();
+    await page.getByText('241').first().waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('fix a flat tyre');
+    await results(page, 'learned').getByRole('listitem').first().waitFor();
+    await results(page, 'words').getByRole('listitem').first().waitFor();
+    expect(await results(page, 'learned').locator('mark').count()).toBeGreaterThan(0);
+    expect(await results(page, 'learned').locator('.place').first().textContent()).toMatch(/in the other list$/);
+    expect(page.url()).toContain('#q=fix+a+flat+tyre');
+  });
+
+  it('explains a score', async () => {
+    const page = await openPage({}, {}, '#q=flat+tyre&in=learned');
+    const first = results(page, 'learned').getByRole('listitem').first();
+    await first.getByText('Why this score').click();
+    expect(await first.getByRole('rowheader').allTextContents()).not.toEqual([]);
+    expect(await page.getByRole('region', { name: /^Results/ }).count()).toBe(1);
+  });
+
+  it('compares with the hybrid of both', async () => {
+    const page = await openPage({}, {}, '#q=flat+tyre&in=learned');
+    await page.getByLabel('beside').selectOption('rrf:learned+words');
+    await results(page, 'hybrid of learned and words').getByRole('listitem').first().waitFor();
+  });
+
+  it('asks for a token where one is needed, and keeps it out of its address', async () => {
+    const page = await openPage({}, { tokens: { read: [TOKEN], write: [] } }, '#q=bread');
+    await page.getByLabel('Token').fill(TOKEN);
+    await page.getByRole('button', { name: 'Use token' }).click();
+    await results(page, 'learned').getByRole('listitem').first().waitFor();
+    expect(page.url()).not.toContain(TOKEN);
+  });
+
+  it('says why there is no answer', async () => {
+    const page = await openPage({}, { limits: { maxQueryChars: 5 } }, '#q=flat+tyre&in=learned');
+    await results(page, 'learned').getByText('this server takes 5 at most').waitFor();
+  });
+
+  const screens: [string, BrowserContextOptions & { viewport: typeof PHONE }][] = [
+    ['on a desktop', { viewport: DESKTOP }],
+    ['in the dark', { viewport: DESKTOP, colorScheme: 'dark' }],
+    ['on a phone', { viewport: PHONE, hasTouch: true, isMobile: true, deviceScaleFactor: 2 }],
+  ];
+  it.each(screens)('%s axe finds nothing, and nothing is wider than the screen', async (_, options) => {
+    const page = await openPage(options, {}, '#q=fix+a+flat+tyre&in=learned&beside=words');
+    const first = results(page, 'learned').getByRole('listitem').first();
+    await first.getByText('Why this score').click();
+    await results(page, 'words').getByRole('listitem').first().waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(options.viewport.width);
+    const paper = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+    expect(paper).toBe(options.colorScheme === 'dark' ? 'rgb(13, 17, 23)' : 'rgb(243, 245, 247)');
+  });
+});
