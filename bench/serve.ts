@@ -50,9 +50,14 @@ const QUERIES = readLines('queries.jsonl').map(({ text }) => text);
 
 function* documents() {
   const random = new Random(11);
-  const words = [...new Set(readLines('corpus.jsonl').flatMap(({ text }) => text.toLowerCase().match(/[a-z]+/g) ?? []))];
+  const words = [
+    ...new Set(readLines('corpus.jsonl').flatMap(({ text }) => text.toLowerCase().match(/[a-z]+/g) ?? [])),
+  ];
   for (let i = 0; i < numDocs; i++) {
-    const drawn = Array.from({ length: 100 }, () => words[Math.floor(words.length ** random.uniform()) - 1] ?? words[0]);
+    const drawn = Array.from(
+      { length: 100 },
+      () => words[Math.floor(words.length ** random.uniform()) - 1] ?? words[0],
+    );
     yield { id: `d${i}`, text: drawn.join(' ') };
   }
 }
@@ -117,7 +122,8 @@ function percentile(times: readonly number[], share: number): number {
 
 async function withinProcess(folder: string): Promise<Load> {
   const index = await openIndex(folder, { workers });
-  const ask = async (query: string): Promise<number> => ((await index.search(query, { k: 10 })).hits.length >= 0 ? 200 : 0);
+  const ask = async (query: string): Promise<number> =>
+    (await index.search(query, { k: 10 })).hits.length >= 0 ? 200 : 0;
   await closedLoop(CONNECTIONS, ask); // warm
   const load = await closedLoop(CONNECTIONS, ask);
   await index.close();
@@ -143,7 +149,8 @@ async function overHttp(folder: string): Promise<{ full: Load; half: Load; twice
         .end();
     });
   const ask = async (query: string) => (await get(`v1/search?q=${encodeURIComponent(query)}`)).status;
-  const memoryMb = async () => Number(/^process_resident_memory_bytes (\d+)/m.exec((await get('metrics')).text)?.[1]) / 2 ** 20;
+  const memoryMb = async () =>
+    Number(/^process_resident_memory_bytes (\d+)/m.exec((await get('metrics')).text)?.[1]) / 2 ** 20;
   await closedLoop(CONNECTIONS, ask); // warm
   const full = await closedLoop(CONNECTIONS, ask);
   const half = await openLoop(full.perSecond / 2, ask);
@@ -163,7 +170,9 @@ const inside = await withinProcess(folder);
 const { full, half, twice, growthMb } = await overHttp(folder);
 rmSync(scratch, { recursive: true });
 
-const other = [...twice.statuses].filter(([status]) => status !== 200 && status !== 503).reduce((sum, [, n]) => sum + n, 0);
+const other = [...twice.statuses]
+  .filter(([status]) => status !== 200 && status !== 503)
+  .reduce((sum, [, n]) => sum + n, 0);
 const row = (name: string, { perSecond, latenciesMs, statuses }: Load): Row => ({
   name,
   value: spread([perSecond]),

@@ -135,7 +135,8 @@ describe('architecture', () => {
 
   it('chance and the clock stay outside the library', () => {
     const users = sourceFiles(SRC).filter(
-      (file) => !CLOCKS.includes(folderOf(file)) && /\b(?:Math\.random|Date\.now|new Date)\b/.test(readFileSync(file, 'utf8')),
+      (file) =>
+        !CLOCKS.includes(folderOf(file)) && /\b(?:Math\.random|Date\.now|new Date)\b/.test(readFileSync(file, 'utf8')),
     );
     expect(users.map((file) => relative(SRC, file))).toEqual([]);
   });

@@ -30,7 +30,10 @@ describe('lzero serve', () => {
 
   it('has help with examples and defaults', async () => {
     const { exitCode, stdout } = await lzero(['--help']);
-    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^Usage: lzero serve .*default: 7700.*\nExamples:\n/s)]);
+    expect([exitCode, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^Usage: lzero serve .*default: 7700.*\nExamples:\n/s),
+    ]);
   });
 
   it('gives one JSON object with the address and the indexes, named by folder or by hand', async () => {

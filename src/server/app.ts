@@ -14,7 +14,7 @@ import { indexGauges, processGauges } from './gauges.ts';
 import { parseLimits, type ServerLimits } from './limits.ts';
 import { RequestMetrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
-import { parametersOf, valueOf } from './parameters.ts';
+import { askedValue, parametersOf } from './parameters.ts';
 import { readJsonBody } from './read-body.ts';
 import { errorAnswer, notFound, RequestError } from './request-error.ts';
 import type { ServedIndex } from './served-index.ts';
@@ -199,7 +199,7 @@ async function askedOf(c: AppContext, { takes, request }: Endpoint, maxBytes: nu
   const { url } = c.req;
   const at = url.indexOf('?');
   const given = new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
-  return valueOf(given, parametersOf(Object.keys(request.shape)));
+  return askedValue(given, parametersOf(Object.keys(request.shape)));
 }
 
 /** A page of another origin could send a write that carries no body; browsers say where it comes from. */

@@ -14,7 +14,10 @@ export type Gauge = {
   readonly name: string;
   readonly help: string;
   readonly type?: 'gauge' | 'counter' | undefined;
-  readonly values: readonly { readonly labels?: Readonly<Record<string, string>> | undefined; readonly value: number }[];
+  readonly values: readonly {
+    readonly labels?: Readonly<Record<string, string>> | undefined;
+    readonly value: number;
+  }[];
 };
 
 /** Upper ends of the classes of durations, in seconds. */

@@ -84,7 +84,9 @@ function responsesOf({ right, takes, answer, path, summary }: Endpoint): Json {
   return {
     200: { description: summary, content: answer ? json(schemaOf(answer, 'output')) : otherContent(path) },
     400: refused('the request is wrong, and how'),
-    ...(right === undefined ? {} : { 401: refused('a token is needed'), 403: refused('the token gives no right to this') }),
+    ...(right === undefined
+      ? {}
+      : { 401: refused('a token is needed'), 403: refused('the token gives no right to this') }),
     404: refused('there is no such index or document'),
     ...(takes === 'body' ? { 413: refused('too many bytes'), 415: refused('not JSON') } : {}),
     ...(right === 'write' ? { 409: refused('another process writes to the index') } : {}),

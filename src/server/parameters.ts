@@ -33,7 +33,10 @@ export function parametersOf(properties: readonly string[]): readonly Parameter[
 }
 
 /** The value that a query string stands for. What it cannot be is left for the schema to complain of. */
-export function valueOf(given: URLSearchParams, parameters: readonly Parameter[]): Readonly<Record<string, unknown>> {
+export function askedValue(
+  given: URLSearchParams,
+  parameters: readonly Parameter[],
+): Readonly<Record<string, unknown>> {
   const value: Record<string, unknown> = {};
   for (const name of new Set(given.keys())) {
     const parameter = parameters.find((one) => one.name === name);

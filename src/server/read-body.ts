@@ -19,7 +19,10 @@ function requireJson(type: string | null): void {
   if (/^application\/json\s*(?:;|$)/i.test(type ?? '')) return;
   throw new RequestError(
     415,
-    { code: 'UNSUPPORTED_TYPE', message: `expected a body of JSON, got ${JSON.stringify((type ?? 'none').slice(0, 100))}` },
+    {
+      code: 'UNSUPPORTED_TYPE',
+      message: `expected a body of JSON, got ${JSON.stringify((type ?? 'none').slice(0, 100))}`,
+    },
     { hint: 'send the header content-type: application/json', headers: { connection: 'close' } },
   );
 }

@@ -132,7 +132,11 @@ describe('a server among bad clients', () => {
     expect(open.headers.get('access-control-allow-origin')).toBe('https://example.org');
     const other = await ask(`${url}v1/search?q=bread`, { headers: { origin: 'https://evil.example' } });
     expect(other.headers.get('access-control-allow-origin')).toBeNull();
-    const asked = { ...headers, 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' };
+    const asked = {
+      ...headers,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'content-type',
+    };
     const preflight = await ask(`${url}v1/search`, { method: 'OPTIONS', headers: asked });
     expect([preflight.status, preflight.headers.get('access-control-allow-methods')]).toEqual([204, 'GET,POST,DELETE']);
   });
@@ -188,10 +192,10 @@ describe('commits of other processes', () => {
       while (!isDone) statuses.add((await ask(`${url}v1/search?q=bread&explain=true`)).status);
     })();
     for (let i = 0; i < 5; i++) {
-      await writer.add([{ id: `new-${i}`, text: 'zymurgy' }]);
+      await writer.add([{ id: `new-${i}`, text: 'cathedral' }]);
       await writer.commit();
     }
-    const numFound = async () => (await ask(`${url}v1/search?q=zymurgy`)).body.hits.length;
+    const numFound = async () => (await ask(`${url}v1/search?q=cathedral`)).body.hits.length;
     await expect.poll(numFound, { timeout: 10_000 }).toBe(5);
     isDone = true;
     await load;
@@ -212,7 +216,9 @@ describe('commits of other processes', () => {
     await other.close();
     const kindOf = async () => (await ask(`${url}v1/indexes/swapped`)).body.kind;
     await expect.poll(kindOf, { timeout: 10_000 }).toBe('bm25');
-    await expect.poll(async () => (await ask(`${url}v1/search?q=bread`)).body.hits?.length, { timeout: 10_000 }).toBe(1);
+    await expect
+      .poll(async () => (await ask(`${url}v1/search?q=bread`)).body.hits?.length, { timeout: 10_000 })
+      .toBe(1);
   });
 });
 
@@ -255,7 +261,10 @@ describe('a server that ends', () => {
   it('names a port that is taken, with what to do', async () => {
     const port = Number(new URL(await start()).port);
     const second = await servedFolder('learned', place('learned'));
-    await expect(servers.start([second], { port })).rejects.toMatchObject({ code: 'SERVE', hint: expect.stringContaining('another port') });
+    await expect(servers.start([second], { port })).rejects.toMatchObject({
+      code: 'SERVE',
+      hint: expect.stringContaining('another port'),
+    });
     await second.close();
   });
 });

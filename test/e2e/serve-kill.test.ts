@@ -35,10 +35,14 @@ async function startServer(): Promise<Running> {
 }
 
 /** Adds and deletes documents of its own until the server is gone; notes what was acknowledged. */
-async function write({ url }: Running, client: number, { random, known }: { random: Random; known: Map<string, string | null> }) {
+async function write(
+  { url }: Running,
+  client: number,
+  { random, known }: { random: Random; known: Map<string, string | null> },
+) {
   for (let i = 0; ; i++) {
     const id = `${client}-${random.below(20)}`;
-    const text = `zymurgy ${client} ${i} ${random.below(1_000_000)}`;
+    const text = `cathedral ${client} ${i} ${random.below(1_000_000)}`;
     const isDelete = random.below(4) === 0;
     known.delete(id); // until it is acknowledged, it may be either
     const at = `${url}v1/indexes/killed/documents`;

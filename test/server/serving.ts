@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createIndex, type EngineDocument, openIndex } from '../../src/engines/index.ts';
 import { loadModel } from '../../src/model/index.ts';
-import { type RunningServer, type ServeOptions, ServedIndex, serve } from '../../src/server/index.ts';
+import { type RunningServer, ServedIndex, type ServeOptions, serve } from '../../src/server/index.ts';
 
 const CORPUS = resolve(import.meta.dirname, '../../collections/everyday/corpus.jsonl');
 
@@ -63,7 +63,11 @@ export class Servers {
 }
 
 /** What came back. */
-export type Answer = { readonly status: number; readonly headers: Headers; readonly body: ReturnType<typeof JSON.parse> };
+export type Answer = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: ReturnType<typeof JSON.parse>;
+};
 
 /** Asks for JSON; a body is sent as JSON. */
 export async function ask(url: string, init: RequestInit & { readonly json?: unknown } = {}): Promise<Answer> {
@@ -71,7 +75,12 @@ export async function ask(url: string, init: RequestInit & { readonly json?: unk
   const sent =
     json === undefined
       ? rest
-      : { method: 'POST', ...rest, headers: { 'content-type': 'application/json', ...rest.headers }, body: JSON.stringify(json) };
+      : {
+          method: 'POST',
+          ...rest,
+          headers: { 'content-type': 'application/json', ...rest.headers },
+          body: JSON.stringify(json),
+        };
   const response = await fetch(url, sent);
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json');

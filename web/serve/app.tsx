@@ -139,37 +139,39 @@ function QuestionForm({ question, systems, onChange }: QuestionFormProps): JSX.E
     return () => removeEventListener('keydown', onKey);
   }, []);
   return (
-    <form class="question" role="search" onSubmit={(event) => event.preventDefault()}>
-      <label class="query">
-        Search
-        <input
-          ref={field}
-          type="search"
-          value={question.query}
-          maxLength={8192}
-          autocomplete="off"
-          onInput={(event) => onChange({ query: event.currentTarget.value })}
+    <search>
+      <form class="question" onSubmit={(event) => event.preventDefault()}>
+        <label class="query">
+          Search
+          <input
+            ref={field}
+            type="search"
+            value={question.query}
+            maxLength={8192}
+            autocomplete="off"
+            onInput={(event) => onChange({ query: event.currentTarget.value })}
+          />
+        </label>
+        <Choice
+          label="in"
+          value={question.system}
+          values={systems.map((system) => [system, systemLabel(system)])}
+          onChoice={(system) => onChange({ system })}
         />
-      </label>
-      <Choice
-        label="in"
-        value={question.system}
-        values={systems.map((system) => [system, systemLabel(system)])}
-        onChoice={(system) => onChange({ system })}
-      />
-      <Choice
-        label="beside"
-        value={question.beside}
-        values={[['', 'nothing'], ...systems.map((system): [string, string] => [system, systemLabel(system)])]}
-        onChoice={(beside) => onChange({ beside })}
-      />
-      <Choice
-        label="hits"
-        value={String(question.k)}
-        values={HIT_COUNTS.map((k) => [String(k), String(k)])}
-        onChoice={(k) => onChange({ k: Number(k) })}
-      />
-    </form>
+        <Choice
+          label="beside"
+          value={question.beside}
+          values={[['', 'nothing'], ...systems.map((system): [string, string] => [system, systemLabel(system)])]}
+          onChoice={(beside) => onChange({ beside })}
+        />
+        <Choice
+          label="hits"
+          value={String(question.k)}
+          values={HIT_COUNTS.map((k) => [String(k), String(k)])}
+          onChoice={(k) => onChange({ k: Number(k) })}
+        />
+      </form>
+    </search>
   );
 }
 

@@ -22,21 +22,38 @@ describe('the page of a server', () => {
     const systems = systemsOf(['a', 'b']);
     expect(settled(none, systems, true)).toMatchObject({ system: 'a', beside: 'b' });
     expect(settled(none, systems, false)).toMatchObject({ system: 'a', beside: '' });
-    expect(settled({ ...none, system: 'gone', beside: 'a' }, systems, false)).toMatchObject({ system: 'a', beside: '' });
+    expect(settled({ ...none, system: 'gone', beside: 'a' }, systems, false)).toMatchObject({
+      system: 'a',
+      beside: '',
+    });
     expect(settled(none, [], true)).toMatchObject({ system: '', beside: '' });
   });
 
   it('marks places of a text and leaves out those that do not fit', () => {
     const marked = (places: [number, number][]) =>
       piecesOf('flat tyre', places).map(({ text, isMarked }) => (isMarked ? `[${text}]` : text));
-    expect(marked([[0, 4], [5, 9]])).toEqual(['[flat]', ' ', '[tyre]']);
-    expect(marked([[3, 99], [5, 5]])).toEqual(['flat tyre']);
+    expect(
+      marked([
+        [0, 4],
+        [5, 9],
+      ]),
+    ).toEqual(['[flat]', ' ', '[tyre]']);
+    expect(
+      marked([
+        [3, 99],
+        [5, 5],
+      ]),
+    ).toEqual(['flat tyre']);
     expect(marked([])).toEqual(['flat tyre']);
   });
 
   it('makes links of addresses of the web only', () => {
     expect(safeAddress('https://example.org/a')).toBe('https://example.org/a');
-    expect([safeAddress('javascript:alert(1)'), safeAddress(undefined), safeAddress('/a')]).toEqual([undefined, undefined, undefined]);
+    expect([safeAddress('javascript:alert(1)'), safeAddress(undefined), safeAddress('/a')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   it.each([

@@ -22,13 +22,22 @@ export function Statistics({ indexes }: { indexes: readonly IndexFigures[] }): J
         <table>
           <thead>
             <tr>
-              {['name', 'kind', 'documents', 'deleted', 'terms a document', 'size', 'segments', 'commit', 'model', 'fields'].map(
-                (name) => (
-                  <th scope="col" key={name}>
-                    {name}
-                  </th>
-                ),
-              )}
+              {[
+                'name',
+                'kind',
+                'documents',
+                'deleted',
+                'terms a document',
+                'size',
+                'segments',
+                'commit',
+                'model',
+                'fields',
+              ].map((name) => (
+                <th scope="col" key={name}>
+                  {name}
+                </th>
+              ))}
             </tr>
           </thead>
           <tbody>
