@@ -96,7 +96,7 @@ async function run(context: CliContext, target: Target, options: RunOptions): Pr
   if (options.plan) return await showPlan(context, target, { folder, scale: options.scale });
   const outcome = await work(context, target, { ...options, folder });
   const found = await read(folder);
-  const command = `lzero reproduce ${target} --scale ${options.scale} -o ${folder}`;
+  const command = `lzero reproduce ${target} --scale ${options.scale} -o ${options.output ?? folder}`;
   const written = await writeReport(found, join(folder, REPORT_FILE), factsOf(command));
   await tell(context, { found, written, outcome });
 }

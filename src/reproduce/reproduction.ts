@@ -26,6 +26,7 @@ export type ReproduceOptions = Omit<ProvideOptions, 'data'> &
   Pick<SweepOptions, 'shard' | 'provenance' | 'clock'> & {
     readonly scale: ScaleName;
     readonly target: Target;
+    /** Told what happens. */
     readonly onEvent?: ((event: ReproduceEvent) => void) | undefined;
   };
 

@@ -1,6 +1,7 @@
 /** A reproduction as Markdown: what was run, claims with their verdicts, tables, figures, what is known, what is missing. */
 import { basename } from 'node:path';
 import type { Figure } from '../../figures/index.ts';
+import { TABLE1 } from '../published.ts';
 import type { Reproduction } from '../reproduction.ts';
 import { type CostRow, costTable, measuredTable1, publishedTable1, type Table1 } from '../tables.ts';
 import { CONTRIEVER_NOTE, KNOWN_DIFFERENCES, METHOD } from './known-differences.ts';
@@ -33,7 +34,7 @@ export function renderReport(reproduction: Reproduction, facts: ReportFacts, par
     `Measured here, NDCG@10 × 100. Ranks are among the measured rows. No other row is ours; those of the paper’s eleven systems that are not trained here are in the table below it.`,
     table1Text(measuredTable1(scale.config, measurements, bm25)),
     'As published, averages and average ranks worked out anew from the rounded values; Contriever as printed:',
-    table1Text(publishedTable1()),
+    publishedText(),
     `With Contriever’s column put right: ${contrieverCorrected()}`,
     '## Table 2: ablation',
     costText(costTable('table2', measurements)),
@@ -113,6 +114,22 @@ function table1Text({ columns, rows }: Table1): string {
   return shown.length === 0
     ? 'Nothing has been measured yet.'
     : table(['system', ...columns, 'average', 'average rank'], shown);
+}
+
+/** The published table, with what is printed of averages and ranks beside what comes out of its values. */
+function publishedText(): string {
+  const { columns, rows } = publishedTable1();
+  return table(
+    ['system', ...columns, 'average', 'printed', 'average rank', 'printed'],
+    rows.map(({ system, ndcg, average, averageRank }, s) => [
+      system,
+      ...ndcg.map((value) => number(value, 1)),
+      number(average, 2),
+      TABLE1[s].average.toFixed(2),
+      number(averageRank, 2),
+      TABLE1[s].averageRank.toFixed(2),
+    ]),
+  );
 }
 
 function contrieverCorrected(): string {
