@@ -3,7 +3,7 @@
  * same command goes on, then the server is killed (kill −9) under it and started again. At the end every document must be
  * there, once, with the weights it was sent with.
  *
- *     npx tsx runs/opensearch-kills.ts [--docs 100000] [--terms 200] [--port 19300] [--seed 1]
+ *     npx tsx runs/opensearch-kills.ts [--docs 100000] [--terms 200] [--port 19400] [--seed 1]
  *
  * Starts a server of its own by scripts/opensearch.sh, and stops it. Prints JSON; ends with 1 if anything is missing, twice,
  * or changed.
@@ -24,7 +24,7 @@ const { values: options } = parseArgs({
   options: {
     docs: { type: 'string', default: '100000' },
     terms: { type: 'string', default: '200' },
-    port: { type: 'string', default: '19300' },
+    port: { type: 'string', default: '19400' },
     seed: { type: 'string', default: '1' },
   },
 });
