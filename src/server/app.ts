@@ -16,8 +16,9 @@ import { RequestMetrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
 import { askedValue, parametersOf } from './parameters.ts';
 import { readJsonBody } from './read-body.ts';
-import { errorAnswer, notFound, RequestError } from './request-error.ts';
+import { errorAnswer, notFound, overloaded, RequestError } from './request-error.ts';
 import type { ServedIndex } from './served-index.ts';
+import { ThreadDelay } from './thread-delay.ts';
 import { NO_TOKENS, TokenGuard, type Tokens } from './tokens.ts';
 
 /** What is served, to whom, and how much of it. */
@@ -104,6 +105,7 @@ type Made = {
   readonly guard: TokenGuard;
   readonly reading: Gate;
   readonly writing: Gate;
+  readonly delay: ThreadDelay;
   readonly metrics: RequestMetrics;
   readonly stop: () => void;
 };
@@ -113,6 +115,7 @@ function makeService({ indexes, limits: given, tokens = NO_TOKENS, version = '' 
   const catalogue = new Catalogue(indexes);
   const metrics = new RequestMetrics();
   const [reading, writing] = [new Gate(limits.maxRunning, 'searches'), new Gate(limits.maxWriting, 'writes')];
+  const delay = new ThreadDelay();
   let isStopping = false;
   const service: Service = {
     catalogue,
@@ -124,8 +127,9 @@ function makeService({ indexes, limits: given, tokens = NO_TOKENS, version = '' 
   };
   const stop = (): void => {
     isStopping = true;
+    delay.stop();
   };
-  return { service, guard: new TokenGuard(tokens), reading, writing, metrics, stop };
+  return { service, guard: new TokenGuard(tokens), reading, writing, delay, metrics, stop };
 }
 
 function honoPath(path: string): string {
@@ -173,7 +177,7 @@ function hostGuard(hosts: readonly string[]) {
 type Answering = Made & { readonly corsOrigins: readonly string[] };
 
 async function answer(c: AppContext, endpoint: Endpoint, made: Answering): Promise<Response> {
-  const { service, guard, reading, writing } = made;
+  const { service, guard, reading, writing, delay } = made;
   const { limits } = service;
   const { right } = endpoint;
   c.set('route', endpoint.path);
@@ -181,6 +185,8 @@ async function answer(c: AppContext, endpoint: Endpoint, made: Answering): Promi
   if (right === 'write') refuseForeignWrites(c, made.corsOrigins);
   const index = c.req.param('index');
   if (right !== 'write') {
+    const isLate = endpoint.takes !== 'nothing' && !service.isStopping() && delay.ms > limits.maxDelayMs;
+    if (isLate) throw overloaded('the server is behind');
     const asked = await askedOf(c, endpoint, limits.maxBodyBytes); // before: who sends slowly holds no place
     const work = () => endpoint.answerTo(asked, { service, index });
     return reply(c, await (endpoint.takes === 'nothing' ? work() : reading.run(limits.answerMs, work)));

@@ -17,6 +17,7 @@ export const limitsSchema = z.strictObject({
   maxDocuments: count(500, 'documents of one write: all of them are taken, or none', 512),
   maxRunning: count(64, 'searches and explanations at once; one more is answered 503'),
   maxWriting: count(8, 'writes at once; one more is answered 503'),
+  maxDelayMs: count(1000, 'time that the thread of the server may be behind; beyond it searches are answered 503'),
   maxConnections: count(1024, 'open connections; one more is closed'),
   maxHeaderBytes: count(16 * KB, 'bytes of all headers of a request, its address included'),
   answerMs: count(5000, 'time for a search or an explanation, then 504'),

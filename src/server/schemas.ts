@@ -87,7 +87,7 @@ const product = z.strictObject({
   product: z.number(),
 });
 const term = z.strictObject({ token: z.string(), weight: z.number() });
-const place = z.tuple([count, count]).describe('from, to, in UTF-16 units');
+const place = z.array(count).length(2).describe('from, to, in UTF-16 units');
 
 const hit = z.strictObject({
   rank: z.int().min(1),

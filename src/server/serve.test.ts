@@ -163,6 +163,18 @@ describe('a server with too much to do', () => {
     await served.close();
   });
 
+  it('answers 503 to what it comes to too late, and is well when it has caught up', async () => {
+    const served = await servedFolder('learned', place('learned'));
+    const app = createApp({ indexes: [served], limits: { maxDelayMs: 50 } });
+    const search = async () => (await app.fetch(new Request('http://x/v1/search?q=bread'))).status;
+    const until = performance.now() + 200;
+    while (performance.now() < until); // the thread does something else
+    expect(await search()).toBe(503);
+    await expect.poll(search).toBe(200);
+    app.stop();
+    await served.close();
+  });
+
   it('tells whoever waits too long, and keeps the place of what still runs', async () => {
     const gate = new Gate(1, 'searches');
     let end: () => void = () => {};

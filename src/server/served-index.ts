@@ -134,11 +134,15 @@ export class ServedIndex {
   }
 }
 
-/** What a killed server has acknowledged and not committed is committed now, so that the next searches find it. */
+/**
+ * What a killed server has acknowledged and not committed is committed now, so that the next searches find it. The first
+ * search brings the postings into memory: it is made here, and nobody waits for it.
+ */
 async function opened({ open, isWritable = false }: ServedIndexOptions): Promise<OpenedIndex> {
   const made = await open();
   try {
     if (isWritable) await made.index.startWriting();
+    await made.index.search('a', { k: 1, idsOnly: true });
     return made;
   } catch (error) {
     await made.close();

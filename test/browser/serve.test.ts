@@ -33,7 +33,7 @@ async function openPage(
   const page = await context.newPage();
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
-    const isRefusal = message.text().includes('401'); // asked for on purpose
+    const isRefusal = /status of 40[01]/.test(message.text()); // asked for on purpose
     if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
   });
   page.on('request', (request) => {
