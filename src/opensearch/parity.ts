@@ -31,6 +31,7 @@ export type ParityOptions = {
    */
   readonly minOverlap?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Told how many of our documents have passed by. */
   readonly onProgress?: ((numDone: number) => void) | undefined;
 };
 
