@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { source as axeSource } from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type FigureFiles, writeFigure } from '../../src/figures/index.ts';
 import { SAMPLE } from '../figures/sample-figure.ts';
+import { violations } from './axe.ts';
 import { launchChromium, noChromium } from './chromium.ts';
 
 const DESKTOP = { width: 1280, height: 800 };
@@ -40,13 +40,6 @@ const marks = (page: Page, text: string) =>
     `#plot g[aria-description^="points of ${text}"] > *, #plot g[aria-description^="collapsed of ${text}"] > *`,
   );
 const tip = (page: Page) => page.locator('#plot g[aria-label=tip] text');
-const violations = async (page: Page): Promise<string[]> => {
-  await page.evaluate(axeSource);
-  const found = await page.evaluate('axe.run()');
-  return (found as { violations: { id: string; nodes: { html: string }[] }[] }).violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`,
-  );
-};
 
 describe.skipIf(noChromium !== '')(`the page of a figure${noChromium}`, { timeout: TIMEOUT_MS }, () => {
   beforeAll(async () => {

@@ -2,11 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { source as axeSource } from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ServeOptions } from '../../src/server/index.ts';
 import { makeEveryday, Servers, servedFolder } from '../server/serving.ts';
+import { violations } from './axe.ts';
 import { launchChromium, noChromium } from './chromium.ts';
 
 const DESKTOP = { width: 1280, height: 800 };
@@ -43,13 +43,6 @@ async function openPage(
   return page;
 }
 
-const violations = async (page: Page): Promise<string[]> => {
-  await page.evaluate(axeSource);
-  const found = await page.evaluate('axe.run()');
-  return (found as { violations: { id: string; nodes: { html: string }[] }[] }).violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`,
-  );
-};
 const results = (page: Page, name: string) => page.getByRole('region', { name: `Results of ${name}` });
 
 describe.skipIf(noChromium !== '')(`the page of a server${noChromium}`, { timeout: TIMEOUT_MS }, () => {

@@ -2,11 +2,11 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { source as axeSource } from 'axe-core';
 import type { Browser, BrowserContextOptions, Download, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type View, viewRuns } from '../../src/view/index.ts';
 import { makeRun } from '../view/make-run.ts';
+import { violations } from './axe.ts';
 import { launchChromium, noChromium } from './chromium.ts';
 
 const DESKTOP = { width: 1280, height: 800 };
@@ -37,13 +37,6 @@ async function openPage(names: readonly string[], options: BrowserContextOptions
 
 const readout = (page: Page, metric: string) => page.locator(`section:has(#chart-${metric}) output`).first();
 const chart = (page: Page, metric: string) => page.locator(`section:has(#chart-${metric}) .plot`);
-const violations = async (page: Page): Promise<string[]> => {
-  await page.evaluate(axeSource);
-  const found = await page.evaluate('axe.run()');
-  return (found as { violations: { id: string; nodes: { html: string }[] }[] }).violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`,
-  );
-};
 
 describe.skipIf(noChromium !== '')(`the page of a view${noChromium}`, { timeout: TIMEOUT_MS }, () => {
   beforeAll(async () => {
