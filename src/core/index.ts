@@ -28,6 +28,7 @@ export {
   UsageError,
 } from './errors.ts';
 export { formatFloat32 } from './float32.ts';
+export { escapeHtml, scriptJson } from './html.ts';
 export { inParallel } from './in-parallel.ts';
 export type { JsonObject } from './json.ts';
 export { describeIssues, hasRepeatedKeys, isJsonObject, parseJson } from './json.ts';

@@ -6,6 +6,7 @@
  * that cannot end its element, and a policy lets no other script and no other style run, and nothing be fetched.
  */
 import { createHash } from 'node:crypto';
+import { escapeHtml, scriptJson } from '../core/index.ts';
 import { type Drawing, withSpread } from './drawing.ts';
 import type { Figure } from './figure.ts';
 import { PAGE_STYLE } from './html-style.ts';
@@ -79,16 +80,6 @@ ${rows.join('\n')}
 /** Halves of characters, which no file can hold, as what a file has in their place. */
 function wellFormed(text: string): string {
   return text.replace(/\p{Cs}/gu, '\ufffd');
-}
-
-/** Text that means itself in HTML, inside of quotes too. */
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
-}
-
-/** JSON that can stand in a script element: without `<` it can neither end it nor open a comment. */
-function scriptJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll('<', '\\u003c');
 }
 
 function hashOf(text: string): string {

@@ -5,6 +5,7 @@
  * JSON that cannot end its element, the script makes nodes from text only, and a policy lets no other script run.
  */
 import { createHash } from 'node:crypto';
+import { escapeHtml, scriptJson } from '../../core/index.ts';
 import { PAGE_SCRIPT } from './html-script.ts';
 import { PAGE_STYLE } from './html-style.ts';
 import type { CollectionReport, EvalReport } from './report.ts';
@@ -39,16 +40,6 @@ ${provenance(report)}
 </body>
 </html>
 `;
-}
-
-/** Text that means itself in HTML, inside of quotes too. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
-}
-
-/** JSON that can stand in a script element: without `<` it can neither end it nor open a comment. */
-export function scriptJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll('<', '\\u003c');
 }
 
 function hashOf(text: string): string {

@@ -1,12 +1,12 @@
 import { Script } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { InputError } from '../../core/index.ts';
+import { escapeHtml, InputError, scriptJson } from '../../core/index.ts';
 import type { Qrels, Run } from '../../data/index.ts';
 import { compareWithBaseline } from '../compare.ts';
 import { type Evaluation, evaluateRun } from '../evaluate.ts';
 import type { System } from '../system.ts';
 import { renderCsv, renderPerQueryCsv } from './csv.ts';
-import { escapeHtml, renderHtml, scriptJson } from './html.ts';
+import { renderHtml } from './html.ts';
 import { PAGE_SCRIPT } from './html-script.ts';
 import { reportJson } from './json.ts';
 import { renderMarkdown } from './markdown.ts';
