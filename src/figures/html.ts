@@ -5,8 +5,8 @@
  * Names and labels come from anywhere, and the page is opened from disk: every text is escaped, the drawing goes in as JSON
  * that cannot end its element, and a policy lets no other script and no other style run, and nothing be fetched.
  */
-import { createHash } from 'node:crypto';
 import { escapeHtml, scriptJson } from '../core/index.ts';
+import { pageHead } from '../files/index.ts';
 import { type Drawing, withSpread } from './drawing.ts';
 import type { Figure } from './figure.ts';
 import { PAGE_STYLE } from './html-style.ts';
@@ -24,16 +24,8 @@ export type PageParts = {
 export function renderPage(figure: Figure, { drawing, csv, svg, script }: PageParts): string {
   const title = escapeHtml(figure.title);
   const safeScript = script.replaceAll('</script', '<\\/script'); // in strings of the bundle, where \/ is /
-  const policy = `default-src 'none'; style-src '${hashOf(PAGE_STYLE)}'; script-src '${hashOf(safeScript)}'; base-uri 'none'; form-action 'none'`;
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<title>${title}</title>
-<style>${PAGE_STYLE}</style>
-</head>
+  const head = pageHead({ title: figure.title, style: PAGE_STYLE, script: safeScript });
+  return `${head}
 <body>
 <main>
 <h1>${title}</h1>
@@ -80,8 +72,4 @@ ${rows.join('\n')}
 /** Halves of characters, which no file can hold, as what a file has in their place. */
 function wellFormed(text: string): string {
   return text.replace(/\p{Cs}/gu, '\ufffd');
-}
-
-function hashOf(text: string): string {
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }

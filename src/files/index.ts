@@ -14,6 +14,8 @@ export type { Lock } from './lock.ts';
 export { acquireLock, isLocked } from './lock.ts';
 export type { PageFile } from './page-files.ts';
 export { readPageFiles } from './page-files.ts';
+export type { PageHead } from './page-head.ts';
+export { pageHead } from './page-head.ts';
 export type { RecordCacheOptions } from './record-cache.ts';
 export { RecordCache, recordKey, roomForCache } from './record-cache.ts';
 export type { RecordKey } from './record-index.ts';

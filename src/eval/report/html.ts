@@ -4,8 +4,8 @@
  * Titles, queries and texts come from anywhere, and the page is opened from disk: every text is escaped, data goes in as
  * JSON that cannot end its element, the script makes nodes from text only, and a policy lets no other script run.
  */
-import { createHash } from 'node:crypto';
 import { escapeHtml, scriptJson } from '../../core/index.ts';
+import { pageHead } from '../../files/index.ts';
 import { PAGE_SCRIPT } from './html-script.ts';
 import { PAGE_STYLE } from './html-style.ts';
 import type { CollectionReport, EvalReport } from './report.ts';
@@ -16,15 +16,7 @@ export function renderHtml(report: EvalReport): string {
   const title = escapeHtml(report.title);
   const tables = report.collections.map((collection) => collectionTable(collection, report));
   if (report.collections.length > 1) tables.unshift(averageTable(report));
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '${hashOf(PAGE_STYLE)}'; script-src '${hashOf(PAGE_SCRIPT)}'; base-uri 'none'; form-action 'none'">
-<title>${title}</title>
-<style>${PAGE_STYLE}</style>
-</head>
+  return `${pageHead({ title: report.title, style: PAGE_STYLE, script: PAGE_SCRIPT })}
 <body>
 <main>
 <h1>${title}</h1>
@@ -40,10 +32,6 @@ ${provenance(report)}
 </body>
 </html>
 `;
-}
-
-function hashOf(text: string): string {
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 
 function htmlTable({ caption, headers, rows }: Table): string {
