@@ -8,7 +8,7 @@ export { costsOf, TermCounter } from './costs.ts';
 export type { EngineSystemOptions } from './engine-system.ts';
 export { engineQueryOf, engineSystem, indexSystem } from './engine-system.ts';
 export type { EvaluateOptions, Evaluation, MetricValues } from './evaluate.ts';
-export { evaluateRun } from './evaluate.ts';
+export { evaluateRun, mean } from './evaluate.ts';
 export { fusedSystem } from './fused-system.ts';
 export type { JudgedRanking } from './judged-ranking.ts';
 export { judgeRanking } from './judged-ranking.ts';

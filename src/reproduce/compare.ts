@@ -1,7 +1,7 @@
 /** Comparisons that claims are judged by: differences and curves of NDCG@10 with intervals over queries, ratios of costs over cells. */
-import { bootstrapInterval, type Interval } from '../eval/index.ts';
+import { bootstrapInterval, type Interval, mean } from '../eval/index.ts';
 import { type Curve, curveThrough } from './curve.ts';
-import { livingRuns, mean, type Run, type Setting, settingMean } from './measurements.ts';
+import { livingRuns, type Run, type Setting, settingMean } from './measurements.ts';
 import { resample, type Statistic, scoreTable } from './resampling.ts';
 
 /** A figure, how sure it is, and what each seed by itself says of it. */

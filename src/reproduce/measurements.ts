@@ -2,6 +2,7 @@
  * What came of the points, brought together: results of sweeps by what they are in the paper. A setting is a variant with its λ
  * and t; its runs differ in the seed. Values of several seeds are averaged, query by query.
  */
+import { mean } from '../eval/index.ts';
 import type { PointResult, SweepConfig } from '../sweep/index.ts';
 import { sweepPoints } from '../sweep/index.ts';
 import { bySweep, type Scale, SWEEPS, type SweepName } from './scale.ts';
@@ -117,9 +118,4 @@ export function settingMean({ runs }: Setting, value: 'ndcg' | 'flops' | 'docLen
 /** Runs that have a model, and so something to compare. */
 export function livingRuns({ runs }: Setting): Run[] {
   return runs.filter((run) => !run.isCollapsed && run.sets.length > 0);
-}
-
-/** Plain mean. */
-export function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

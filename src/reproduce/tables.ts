@@ -1,6 +1,6 @@
 /** Tables 1 to 3 as data: what was measured, beside what the paper prints. NDCG@10 is in points, 100 times as large. */
-import { averageRanks, macroAverages } from '../eval/index.ts';
-import { isCollapsed, livingRuns, type Measurements, mean, type Setting, settingMean } from './measurements.ts';
+import { averageRanks, macroAverages, mean } from '../eval/index.ts';
+import { isCollapsed, livingRuns, type Measurements, type Setting, settingMean } from './measurements.ts';
 import { BEIR_COLUMNS, CONTRIEVER, type PublishedCosts, TABLE1, TABLE2, TABLE3 } from './published.ts';
 import type { ScaleConfig } from './scale.ts';
 import { VARIANTS, type Variant } from './variant.ts';
