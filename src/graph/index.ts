@@ -11,7 +11,7 @@ export type { NativeGate } from './native-gate.ts';
 export { createGate, enter, guardExit, leave, unguardExit } from './native-gate.ts';
 export type { OnnxVersion } from './onnx.ts';
 export { PORTABLE, toOnnx } from './onnx.ts';
-export { add, cast, dropout, multiply, subtract } from './ops/arithmetic.ts';
+export { add, cast, divide, dropout, multiply, subtract } from './ops/arithmetic.ts';
 export { geluByTanh, unary } from './ops/functions.ts';
 export { layerNorm, softmax } from './ops/normalisation.ts';
 export { linear, matMul } from './ops/products.ts';

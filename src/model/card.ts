@@ -1,6 +1,6 @@
 /** The model card, README.md of a model folder: what the model is, how it was made, how to use it. */
 import type { Tokenizer } from '../text/index.ts';
-import { type Head, isTiedKind } from './checkpoint.ts';
+import { type Head, isOwnHead } from './checkpoint.ts';
 import { formatLexical } from './lexical.ts';
 import { formatPruneRule } from './prune.ts';
 import { isSiamese, type ModelSettings } from './settings.ts';
@@ -20,6 +20,7 @@ const HEAD: Readonly<Record<Exclude<Head, 'none'>, string>> = {
   mlm: "the checkpoint's own masked-language-model head",
   tied: 'made from the word embeddings, with bias, scale and offset calibrated on text',
   pooled: 'made from the word embeddings and what the mean state tells of a text, calibrated on text',
+  topic: 'a vector of its own for each term, fitted to queries, beside the mean state of a text',
 };
 
 const INFERENCE_FREE =
@@ -69,7 +70,7 @@ function networkRows(settings: ModelSettings, facts: CardFacts): string[][] {
   const { head, numCalibrationDocuments, training } = facts;
   if (settings.kind === 'bow') return [['network', 'none: every token of a document weighs 1']];
   const calibration = numCalibrationDocuments === undefined ? '' : ` (${numCalibrationDocuments} documents)`;
-  const untrained = head !== undefined && isTiedKind(head) && training === undefined ? '; **not trained**' : '';
+  const untrained = head !== undefined && isOwnHead(head) && training === undefined ? '; **not trained**' : '';
   return [
     ...(settings.kind === 'onnx'
       ? [['network', `${settings.file}, run as it is; its output is ${settings.output.form}`]]

@@ -15,6 +15,7 @@ import {
   MLM_BIAS,
   namesInFile,
   TIED,
+  TOPIC,
   WORD_EMBEDDINGS,
 } from './tensor-names.ts';
 import { openTensorFile } from './tensors/open-tensor-file.ts';
@@ -22,13 +23,15 @@ import type { ReusedMemory } from './tensors/reused-memory.ts';
 import type { Place, StoredTensor, TensorFile } from './tensors/tensor-file.ts';
 import { tensorLabel } from './tensors/weights-file.ts';
 
-export { TIED, WORD_EMBEDDINGS } from './tensor-names.ts';
+export { TIED, TOPIC, WORD_EMBEDDINGS } from './tensor-names.ts';
 
 /** The file that holds the weights of the model folders that we make. */
 export const WEIGHTS_FILE = 'model.safetensors';
 
-/** What turns hidden states into term logits: BERT's own MLM head, one that is made of word embeddings, or nothing yet. */
-export type Head = 'mlm' | TiedKind | 'none';
+/** What turns hidden states into term logits: BERT's own MLM head, one that lzero made, or nothing yet. */
+export type Head = 'mlm' | OwnHead | 'none';
+/** Heads of our own: of the word embeddings, or with a vector of its own for each term. */
+export type OwnHead = TiedKind | 'topic';
 /** Heads that are made of the word embeddings (tied-head.ts); `pooled` also reads the mean state of the document. */
 export const TIED_KINDS = ['tied', 'pooled'] as const;
 /** One of them. */
@@ -37,6 +40,11 @@ export type TiedKind = (typeof TIED_KINDS)[number];
 /** Whether a head is made of the word embeddings. */
 export function isTiedKind(head: Head): head is TiedKind {
   return TIED_KINDS.some((kind) => kind === head);
+}
+
+/** Whether lzero made a head. */
+export function isOwnHead(head: Head): head is OwnHead {
+  return head === 'topic' || isTiedKind(head);
 }
 
 /** Parameters of the encoder; what it counts positions and types with are none. */
@@ -96,16 +104,18 @@ export class Checkpoint {
   }
 
   /**
-   * The decoder's weights, [V, H]: the word embeddings where they are tied. A decoder that the file has counts, also
+   * The decoder's weights, [V, H]: a topic head's own, the word embeddings where they are tied. A decoder that the file has counts, also
    * against config.json, as in transformers 5; older versions put the word embeddings in its place.
    */
   get decoderName(): string {
+    if (this.head === 'topic') return TOPIC.terms;
     if (this.head !== 'mlm' || !this.#has(DECODER)) return WORD_EMBEDDINGS;
     return samePlace(this.entry(DECODER), this.entry(WORD_EMBEDDINGS)) ? WORD_EMBEDDINGS : DECODER;
   }
 
   /** The decoder's bias, [V]. */
   get decoderBiasName(): string {
+    if (this.head === 'topic') return TOPIC.bias;
     if (isTiedKind(this.head)) return TIED.bias;
     return this.#has(DECODER_BIAS) ? DECODER_BIAS : MLM_BIAS;
   }
@@ -167,6 +177,7 @@ export class Checkpoint {
   }
 
   #kindOfHead(): Head {
+    if (this.#has(TOPIC.terms)) return 'topic';
     if (this.#has(TIED.bias)) return this.#has(TIED.pooled) ? 'pooled' : 'tied';
     return this.#hasMlmHead() ? 'mlm' : 'none';
   }
@@ -197,10 +208,11 @@ export class Checkpoint {
 
   /** A head that a later version made has parts that count, too. */
   #refuseUnknownHead(): void {
-    const known = new Set<string>(Object.values(TIED));
+    const parts: Readonly<Record<string, string>> = this.head === 'topic' ? TOPIC : TIED;
+    const known = new Set(isOwnHead(this.head) ? Object.values(parts) : []);
     for (const [name, stored] of this.#namesInFile) {
       if (!name.startsWith('lzero.')) continue;
-      if (known.has(name.replace(SCALES, '')) && isTiedKind(this.head)) continue;
+      if (known.has(name.replace(SCALES, ''))) continue;
       throw new CheckpointError(
         `${this.#file.path}: has the ${tensorLabel(stored)}, which is no part of a head that this version knows`,
         {
@@ -295,6 +307,10 @@ function* expectedTensors(config: BertConfig, head: Head): Generator<[string, nu
     yield [TIED.inputShare, [1]];
   }
   if (head === 'pooled') yield [TIED.pooled, [h, h]];
+  if (head === 'topic') {
+    yield [TOPIC.terms, [v, h]];
+    yield [TOPIC.bias, [v]];
+  }
 }
 
 function* dense(name: string, outputs: number, inputs: number): Generator<[string, number[]]> {

@@ -6,7 +6,7 @@
 import { basename, resolve } from 'node:path';
 import { ConfigError } from '../core/index.ts';
 import type { CheckTexts } from './check/tricky-texts.ts';
-import { Checkpoint, isTiedKind, missingHead, type TiedKind } from './checkpoint.ts';
+import { Checkpoint, isOwnHead, missingHead, type OwnHead } from './checkpoint.ts';
 import { makeFolder } from './folder-output.ts';
 import { resolveModel } from './hub/resolve-model.ts';
 import { inputsOf, makeModel } from './import.ts';
@@ -152,9 +152,12 @@ function planOf({ folder, head }: Checkpoint, { to, backend, precision }: PlanOp
 }
 
 /** What torch's BertForMaskedLM cannot compute. */
-function notForTorch(head: 'mlm' | TiedKind, precision: Precision): { problem: string; orElse: string } | undefined {
-  if (isTiedKind(head)) {
-    const problem = 'BertForMaskedLM has no place for a tied head, which puts the embeddings of the input back';
+function notForTorch(head: 'mlm' | OwnHead, precision: Precision): { problem: string; orElse: string } | undefined {
+  if (isOwnHead(head)) {
+    const problem =
+      head === 'topic'
+        ? 'BertForMaskedLM has no place for a topic head, which reads the mean state'
+        : 'BertForMaskedLM has no place for a tied head, which puts the embeddings of the input back';
     return { problem, orElse: '' };
   }
   if (precision === 'fp32') return undefined;

@@ -1,12 +1,13 @@
 /**
- * The whole way of a document as one graph: encoder, decoder input, sparse head. Three kinds of decoder input:
+ * The whole way of a document as one graph: encoder, decoder input, sparse head. Four kinds of decoder input:
  *
  *     mlm     u_i = LN(gelu(W·h_i + b))          BERT's own MLM head
  *     tied    u_i = s·h_i + β·E[x_i]             for checkpoints without one (tied-head.ts)
  *     pooled  u_i = s·h_i + β·E[x_i] + P·h̄       the same, and what the document is about as a whole: h̄ is the mean of its h_i
+ *     topic   u_i = h̄/‖h̄‖                        that alone, decoded by a vector c_j of each term's own (runs/model/topic.ts)
  */
 import type { Value } from '../graph/index.ts';
-import { add, GraphBuilder, linear, multiply, reduce, reshape, unsqueeze } from '../graph/index.ts';
+import { add, concat, GraphBuilder, linear, multiply, reduce, reshape, shapeOf, unsqueeze } from '../graph/index.ts';
 import type { EncoderValues, ParameterLookup, ParameterSource, Products } from './bert-graph.ts';
 import { batchInputs, bertEncoder, floatProducts, mlmTransform } from './bert-graph.ts';
 import type { Checkpoint } from './checkpoint.ts';
@@ -14,7 +15,8 @@ import { isTiedKind, TIED, WORD_EMBEDDINGS } from './checkpoint.ts';
 import { integerHead } from './int8/integer-head.ts';
 import type { MatrixLookup } from './int8/integer-products.ts';
 import { integerProducts } from './int8/integer-products.ts';
-import { byText, meanState } from './mean-state.ts';
+import { byText, meanState, unitLength } from './mean-state.ts';
+import type { HeadInputs } from './sparse-head.ts';
 import { pooledLogits, repeatFirst, sparseHead } from './sparse-head.ts';
 import type { TermBounds } from './term-bounds.ts';
 
@@ -27,9 +29,9 @@ export function documentGraph(
   const g = new GraphBuilder('document');
   const parameters = source(g);
   const encoder = bertEncoder(g, config, parameters);
-  const u = decoderInput(g, encoder, { config, head, parameters });
+  const inputs = headInputs(g, encoder, { config, head, parameters });
   const decoder = { weight: parameters(decoderName), bias: parameters(decoderBiasName), bounds };
-  const { z, norms, numComputed } = sparseHead(g, { ...encoder, u }, decoder);
+  const { z, norms, numComputed } = sparseHead(g, inputs, decoder);
   g.output('z', z);
   g.output('norms', norms);
   g.output('numComputed', numComputed);
@@ -46,7 +48,7 @@ export function integerDocumentGraph(
   const parameters = source(g);
   const products = integerProducts(g, { matrices, parameters });
   const encoder = bertEncoder(g, config, parameters, { ...batchInputs(g), products });
-  const u = decoderInput(g, encoder, { config, head, parameters, products });
+  const { u } = headInputs(g, encoder, { config, head, parameters, products });
   g.output('z', integerHead(g, u, { matrix: matrices(decoderName), bias: parameters(decoderBiasName) }));
   g.output('norms', reduce(g, reduce(g, u, { op: 'ReduceL2', axis: 1 }), { op: 'ReduceL2', axis: 0 }));
   return g;
@@ -58,12 +60,22 @@ export type DecoderInputParts = Pick<Checkpoint, 'config' | 'head'> & {
   readonly products?: Products | undefined;
 };
 
+/** What the head reads: of a topic head all positions say the same, and one is enough. */
+function headInputs(g: GraphBuilder, encoder: EncoderValues, parts: DecoderInputParts): HeadInputs {
+  if (parts.head !== 'topic') return { ...encoder, u: decoderInput(g, encoder, parts) };
+  const u = topic(g, encoder); //                                                                      [B, H]
+  const batchShape = concat(g, [shapeOf(g, u, { start: 0, end: 1 }), g.ints(1)], 2); //                [B, 1]
+  const mask = g.node('Expand', [g.scalar(1), batchShape], { dtype: 'float32', shape: ['B', 1] }); //  [B, 1]
+  return { u, mask, batchShape };
+}
+
 /** What the decoder reads of each position, [N, H]. */
 export function decoderInput(
   g: GraphBuilder,
   encoder: EncoderValues,
   { config, head, parameters, products = floatProducts(g, parameters) }: DecoderInputParts,
 ): Value {
+  if (head === 'topic') return everywhere(g, topic(g, encoder), encoder);
   if (!isTiedKind(head)) return mlmTransform(g, encoder.hidden, { config, parameters, products });
   const scalars = { scale: parameters(TIED.scale), inputShare: parameters(TIED.inputShare) };
   const u = tiedInput(g, encoder, { products, ...scalars });
@@ -91,6 +103,20 @@ function tiedInput(
   const words = products.words(ids); // E[x], [B, T, H]
   const flat = reshape(g, words, { target: g.ints(-1, Number(hidden.shape[1])), shape: hidden.shape });
   return add(g, multiply(g, hidden, scale), multiply(g, flat, inputShare));
+}
+
+/** h̄/‖h̄‖, [B, H] */
+function topic(g: GraphBuilder, encoder: EncoderValues): Value {
+  return unitLength(g, meanState(g, encoder));
+}
+
+/** A row of each document for every position of it, [N, H] */
+function everywhere(g: GraphBuilder, rows: Value, { hidden, batchShape }: EncoderValues): Value {
+  const size = Number(rows.shape[1]);
+  const target = concat(g, [batchShape, g.ints(size)], 3);
+  const zeros = g.node('Expand', [g.scalar(0), target], { dtype: 'float32', shape: ['B', 'T', size] });
+  const repeated = add(g, unsqueeze(g, rows, [1]), zeros); // [B, T, H]
+  return reshape(g, repeated, { target: g.ints(-1, size), shape: hidden.shape });
 }
 
 /** u_i + P·h̄ for every position of a document, [N, H] */

@@ -9,9 +9,10 @@ import { exists, writeFileAtomically } from '../files/index.ts';
 import type { Tokenizer } from '../text/index.ts';
 import { formatIdf } from '../text/index.ts';
 import { modelCard } from './card.ts';
-import type { Head, TiedKind } from './checkpoint.ts';
+import type { Head, OwnHead, TiedKind } from './checkpoint.ts';
 import { Checkpoint, missingHead, WEIGHTS_FILE } from './checkpoint.ts';
 import { readDenseFolder } from './dense/dense-settings.ts';
+import { fitTopicHead, type ReadQueries } from './fit-topic-head.ts';
 import { copyContent, copyFiles, makeFolder } from './folder-output.ts';
 import { resolveModel } from './hub/resolve-model.ts';
 import type { Precision } from './int8/precision.ts';
@@ -27,6 +28,7 @@ import type { ModelSettings } from './settings.ts';
 import { formatSettings, givesWeights, IDF_FILE, precisionOf, SETTINGS_FILE } from './settings.ts';
 import type { TensorToWrite, WritableDtype } from './tensors/safetensors-writer.ts';
 import { CALIBRATION_DOCUMENTS, calibrateTiedHead, tiedHeadTensors } from './tied-head.ts';
+import { topicHeadTensors } from './topic-head.ts';
 import type { WeightsForm } from './write-weights.ts';
 import { hasCodes, writeWeights } from './write-weights.ts';
 
@@ -36,11 +38,13 @@ export type ImportOptions = CheckpointOptions & {
   readonly source: string;
   /** Folder to make. */
   readonly output: string;
-  /** Makes a head from the word embeddings (tied-head.ts); without it the checkpoint must have its own. */
-  readonly head?: TiedKind | undefined;
+  /** Makes a head: of the word embeddings (tied-head.ts), or fitted to queries; without it the checkpoint must have its own. */
+  readonly head?: OwnHead | undefined;
+  /** What a topic head is fitted to (topic-head.ts). */
+  readonly queries?: ReadQueries | undefined;
   /** What the words of documents weigh by themselves; as in the source if not given. */
   readonly lexical?: LexicalRule | 'none' | undefined;
-  /** Texts to calibrate a tied head on; the first 120 are read. */
+  /** Texts to calibrate a head on; the first 120 are read, for a topic head the first 1,000. */
   readonly calibration?: AsyncIterable<string> | Iterable<string> | undefined;
   /** Type of the weights in the file; as in the source if not given. */
   readonly dtype?: WritableDtype | undefined;
@@ -221,9 +225,10 @@ type HeadReport = {
 
 async function headOf(
   checkpoint: Checkpoint,
-  { settings, tokenizer }: ModelFolder,
-  { source, head, mayDiffer, ...options }: MakeOptions,
+  model: ModelFolder,
+  { head, mayDiffer, ...options }: MakeOptions,
 ): Promise<HeadReport> {
+  const { source } = options;
   if (head === undefined) {
     if (checkpoint.head !== 'none') return { head: checkpoint.head, added: [] };
     throw missingHead(source, mayDiffer ? 'add' : `lzero model import ${source} -o MODEL`);
@@ -233,8 +238,45 @@ async function headOf(
       hint: `leave out --head ${head}`,
     });
   }
-  const maxLength = settings.kind === 'bow' ? CALIBRATION_LENGTH : Math.min(settings.encodeLength, CALIBRATION_LENGTH);
-  const documents = await firstDocuments(options.calibration ?? [], tokenizer, maxLength);
+  if (head === 'topic') return await topicHeadOf(checkpoint, model, options);
+  return await tiedHeadOf(checkpoint, model, { ...options, source, head });
+}
+
+async function topicHeadOf(
+  checkpoint: Checkpoint,
+  { settings, tokenizer, idf }: ModelFolder,
+  { queries, ...options }: MakeOptions,
+): Promise<HeadReport> {
+  if (queries === undefined)
+    throw new ConfigError('a topic head is fitted to queries, and there are none', { hint: 'use --head pooled' });
+  const documents = await firstDocuments(options.calibration ?? [], {
+    tokenizer,
+    maxLength: calibrationLength(settings),
+    count: TOPIC_DOCUMENTS,
+  });
+  const { signal, onProgress } = options;
+  const excluded = neverActive(tokenizer, checkpoint.config.vocabSize);
+  const made = await fitTopicHead(checkpoint, {
+    queries,
+    querySide: { tokenizer, idf },
+    documents,
+    excluded,
+    signal,
+    onProgress,
+  });
+  return { head: 'topic', numCalibrationDocuments: documents.length, added: topicHeadTensors(made) };
+}
+
+async function tiedHeadOf(
+  checkpoint: Checkpoint,
+  { settings, tokenizer }: ModelFolder,
+  { source, head, ...options }: MakeOptions & { readonly head: TiedKind },
+): Promise<HeadReport> {
+  const documents = await firstDocuments(options.calibration ?? [], {
+    tokenizer,
+    maxLength: calibrationLength(settings),
+    count: CALIBRATION_DOCUMENTS,
+  });
   const { signal, onProgress } = options;
   const excluded = neverActive(tokenizer, checkpoint.config.vocabSize);
   const pooledFrame = head === 'pooled' ? tokenizer.frame : undefined;
@@ -245,16 +287,25 @@ async function headOf(
 
 /** Tokens that a document is cut to while calibrating: the offsets depend little on more. */
 const CALIBRATION_LENGTH = 256;
+/** Documents that the thresholds of a topic head are set on at most. */
+const TOPIC_DOCUMENTS = 1_000;
+
+function calibrationLength(settings: ModelSettings): number {
+  return settings.kind === 'bow' ? CALIBRATION_LENGTH : Math.min(settings.encodeLength, CALIBRATION_LENGTH);
+}
 
 async function firstDocuments(
   texts: AsyncIterable<string> | Iterable<string>,
-  tokenizer: Tokenizer,
-  maxLength: number,
+  {
+    tokenizer,
+    maxLength,
+    count,
+  }: { readonly tokenizer: Tokenizer; readonly maxLength: number; readonly count: number },
 ): Promise<TokenIds[]> {
   const documents: TokenIds[] = [];
   for await (const text of texts) {
     documents.push(tokenizer.encodeForModel(text, maxLength).ids);
-    if (documents.length === CALIBRATION_DOCUMENTS) break;
+    if (documents.length === count) break;
   }
   return documents;
 }

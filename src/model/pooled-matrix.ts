@@ -65,7 +65,8 @@ function withoutMeanDirection(rows: Rows): Rows {
   return { data, width };
 }
 
-function meanRow({ data, width }: Rows): Float64Array {
+/** The mean of rows. */
+export function meanRow({ data, width }: Rows): Float64Array {
   const mean = new Float64Array(width);
   const numRows = data.length / width;
   for (let i = 0; i < data.length; i++) mean[i % width] += data[i] / numRows;

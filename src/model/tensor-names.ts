@@ -28,6 +28,12 @@ export const TIED = {
   pooled: 'lzero.tied_head.pooled',
 } as const;
 
+/** Names of the topic head's tensors (document-graph.ts). */
+export const TOPIC = {
+  terms: 'lzero.topic_head.terms',
+  bias: 'lzero.topic_head.bias',
+} as const;
+
 /** Parts of a DistilBERT layer, and what BERT calls them. */
 const DISTILBERT_LAYER = [
   ['attention.q_lin', 'attention.self.query'],

@@ -3,7 +3,7 @@
  * What else a folder holds is import.ts's.
  */
 
-import { type Checkpoint, TIED } from './checkpoint.ts';
+import { type Checkpoint, TIED, TOPIC } from './checkpoint.ts';
 import { copyContent } from './folder-output.ts';
 import type { Precision } from './int8/precision.ts';
 import { quantisedTensors } from './int8/quantised-tensors.ts';
@@ -68,7 +68,8 @@ async function withAdded(
   added: readonly TensorToWrite[],
 ): Promise<TensorToWrite[]> {
   const replaced = new Set(added.map(({ name }) => name));
-  if (replaced.has(TIED.bias)) for (const name of Object.values(TIED)) replaced.add(name); // one head in place of the other
+  const heads: readonly string[] = [...Object.values(TIED), ...Object.values(TOPIC)];
+  if (heads.some((name) => replaced.has(name))) for (const name of heads) replaced.add(name); // one head in place of the other
   const all = [...added];
   for await (const tensor of tensors) if (!replaced.has(tensor.name)) all.push(tensor);
   return all;

@@ -56,6 +56,10 @@ export type Scorer = {
   readonly vocabulary: Vocabulary | undefined;
   /** A sparse teacher's vectors of documents; undefined where it is dense. */
   readonly vectorsOf: ((documents: readonly string[], options?: ScoreOptions) => Promise<SparseVector[]>) | undefined;
+  /** A dense teacher's vectors of texts; undefined where it is sparse. */
+  readonly denseVectorsOf:
+    | ((role: Role, texts: readonly string[], options?: ScoreOptions) => Promise<Float32Array[]>)
+    | undefined;
   /** Encodes documents into memory; what scores a query against all of them comes back, in their order. */
   overAll(documents: readonly string[], options?: ScoreOptions): Promise<ScoreAll>;
   /** Encodes documents into memory; how alike two of them are comes back, by their places. */
@@ -75,23 +79,24 @@ export async function openScorer(spec: TeacherSpec, options: ScorerOptions = {})
     spec.kind === undefined ? await looksDense((await resolveModel(spec.model)).folder) : spec.kind === 'dense';
   if (isDense) {
     const dense = await TeacherScorer.open(await denseTeacher(spec, options), options);
-    return scorerOf(dense, { vocabulary: undefined, vectorsOf: undefined });
+    const denseVectorsOf: Scorer['denseVectorsOf'] = (role, texts, own) => dense.vectorsOf(role, texts, own);
+    return scorerOf(dense, { vocabulary: undefined, vectorsOf: undefined, denseVectorsOf });
   }
   const teacher = await sparseTeacher(spec, options);
   const sparse = await TeacherScorer.open(teacher, options);
-  const vectorsOf: Scorer['vectorsOf'] = (documents, own) => sparse.documentVectors(documents, own);
-  return scorerOf(sparse, { vocabulary: teacher.vocabulary, vectorsOf });
+  const vectorsOf: Scorer['vectorsOf'] = (documents, own) => sparse.vectorsOf('document', documents, own);
+  return scorerOf(sparse, { vocabulary: teacher.vocabulary, vectorsOf, denseVectorsOf: undefined });
 }
 
-/** What only sparse teachers have. */
-type Sparse = Pick<Scorer, 'vocabulary' | 'vectorsOf'>;
+/** What only teachers of one kind have. */
+type OfOneKind = Pick<Scorer, 'vocabulary' | 'vectorsOf' | 'denseVectorsOf'>;
 
-function scorerOf(scorer: Omit<Scorer, keyof Sparse>, sparse: Sparse): Scorer {
+function scorerOf(scorer: Omit<Scorer, keyof OfOneKind>, ofOneKind: OfOneKind): Scorer {
   const { name, identity } = scorer;
   return {
     name,
     identity,
-    ...sparse,
+    ...ofOneKind,
     scoreLists: (lists, options) => scorer.scoreLists(lists, options),
     overAll: (documents, options) => scorer.overAll(documents, options),
     likeness: (documents, options) => scorer.likeness(documents, options),
@@ -100,7 +105,7 @@ function scorerOf(scorer: Omit<Scorer, keyof Sparse>, sparse: Sparse): Scorer {
   };
 }
 
-class TeacherScorer<V> implements Omit<Scorer, keyof Sparse> {
+class TeacherScorer<V> implements Omit<Scorer, keyof OfOneKind> {
   readonly name: string;
   readonly identity: string;
   readonly #teacher: Teacher<V>;
@@ -150,7 +155,7 @@ class TeacherScorer<V> implements Omit<Scorer, keyof Sparse> {
   }
 
   async overAll(documents: readonly string[], options: ScoreOptions = {}): Promise<ScoreAll> {
-    const vectors = await this.documentVectors(documents, options);
+    const vectors = await this.vectorsOf('document', documents, options);
     return async (query, own = {}) => {
       const q = vectorOf(await this.#vectors('query', [query], own), query);
       return vectors.map((vector) => this.#teacher.score(q, vector));
@@ -158,7 +163,7 @@ class TeacherScorer<V> implements Omit<Scorer, keyof Sparse> {
   }
 
   async likeness(documents: readonly string[], options: ScoreOptions = {}): Promise<(i: number, j: number) => number> {
-    const vectors = await this.documentVectors(documents, options);
+    const vectors = await this.vectorsOf('document', documents, options);
     return (i, j) => this.#teacher.score(vectors[i], vectors[j]);
   }
 
@@ -166,9 +171,9 @@ class TeacherScorer<V> implements Omit<Scorer, keyof Sparse> {
     await this.#vectors('query', queries, options);
   }
 
-  async documentVectors(documents: readonly string[], options: ScoreOptions = {}): Promise<V[]> {
-    const vectors = await this.#vectors('document', documents, options);
-    return documents.map((text) => vectorOf(vectors, text));
+  async vectorsOf(role: Role, texts: readonly string[], options: ScoreOptions = {}): Promise<V[]> {
+    const vectors = await this.#vectors(role, texts, options);
+    return texts.map((text) => vectorOf(vectors, text));
   }
 
   async close(): Promise<void> {

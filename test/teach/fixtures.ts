@@ -17,6 +17,7 @@ export function numberScorer(): Scorer & { readonly asked: string[] } {
     asked,
     vocabulary: undefined,
     vectorsOf: undefined,
+    denseVectorsOf: undefined,
     scoreLists: async (lists, { onProgress } = {}) => {
       let numEncoded = 0;
       return lists.map(({ docs }) => {

@@ -1,4 +1,4 @@
-/** Sums, differences and products by elements, broadcast, with their gradients; dropout, which is a product. */
+/** Sums, differences, products and quotients by elements, broadcast, with their gradients; dropout, which is a product. */
 import { assert } from '../../core/index.ts';
 import type { GraphBuilder } from '../builder.ts';
 import type { DType, Value } from '../value.ts';
@@ -19,6 +19,11 @@ export function subtract(g: GraphBuilder, x: Value, y: Value): Value {
 /** Elementwise x·y, broadcast. */
 export function multiply(g: GraphBuilder, x: Value, y: Value): Value {
   return elementwise(g, 'Mul', [x, y]);
+}
+
+/** Elementwise x/y, broadcast. */
+export function divide(g: GraphBuilder, x: Value, y: Value): Value {
+  return elementwise(g, 'Div', [x, y]);
 }
 
 /** The same values under another element type. */
@@ -57,11 +62,18 @@ const multiplyRule: Rule = ({ g, inputs: [x, y], dy: dz }) => [
   () => sumTo(g, multiply(g, dz, x), { x: y, partner: x.shape }),
 ];
 
+/** z = x/y: dx = dz/y, dy = −dz·z/y. */
+const divideRule: Rule = ({ g, inputs: [x, y], output: z, dy: dz }) => [
+  () => sumTo(g, divide(g, dz, y), { x, partner: y.shape }),
+  () => elementwise(g, 'Neg', [sumTo(g, divide(g, multiply(g, dz, z), y), { x: y, partner: x.shape })]),
+];
+
 /** Gradients of what is above. A cast to an element type that is not a float ends a path, as rounding does. */
 export const ARITHMETIC_RULES: Rules = {
   Add: addRule,
   Sub: subtractRule,
   Mul: multiplyRule,
+  Div: divideRule,
   Cast: ({ g, inputs: [x], dy }) => [() => cast(g, dy, x.dtype)],
   Identity: ({ dy }) => [() => dy],
 };

@@ -7,6 +7,7 @@ import {
   add,
   cast,
   concat,
+  divide,
   dropout,
   firstRows,
   gather,
@@ -140,6 +141,14 @@ describe('gradients worked out by hand', () => {
   const gradientOf = async (point: ReturnType<typeof at>, build: (g: GraphBuilder, x: Value) => Value) => [
     ...floatsOf((await differentiate(point, (g, { x }) => build(g, x))).gradients.x),
   ];
+
+  it('of x/‖x‖ is at right angles to x', async () => {
+    const unit = (g: GraphBuilder, x: Value): Value => divide(g, x, reduce(g, x, { op: 'ReduceL2', axis: 0 }));
+    // (dy − (dy·u)·u)/‖x‖ with u = (0.6, 0.8)
+    const slopes = await gradientOf(at([3, 4], [1, 0]), unit);
+    expect(slopes[0]).toBeCloseTo((1 - 0.36) / 5, 6);
+    expect(slopes[1]).toBeCloseTo(-0.48 / 5, 6);
+  });
 
   it('relu passes what is above 0, and nothing at 0', async () => {
     expect(await gradientOf(at([-1, 0, 2], [5, 6, 7]), (g, x) => unary(g, 'Relu', x))).toEqual([0, 0, 7]);

@@ -5,7 +5,7 @@
  */
 import { dirname, join, relative } from 'node:path';
 import { isDistilBert } from '../bert-config.ts';
-import { Checkpoint, HEAD_OPTIONS, isTiedKind } from '../checkpoint.ts';
+import { Checkpoint, HEAD_OPTIONS, isOwnHead } from '../checkpoint.ts';
 import { DECODER, DECODER_BIAS, MLM_BIAS, namesInFile, WORD_EMBEDDINGS } from '../tensor-names.ts';
 import { openTensorFile } from '../tensors/open-tensor-file.ts';
 import { objectsNamed } from './description-files.ts';
@@ -69,7 +69,7 @@ async function checkOpen(
   const id = 'decoder';
   if (checkpoint.head === 'none')
     return broken(id, ['the checkpoint has no MLM head: it gives no weights for terms'], headFix(subject));
-  if (isTiedKind(checkpoint.head)) return ok(id, `a ${checkpoint.head} head made by lzero`);
+  if (isOwnHead(checkpoint.head)) return ok(id, `a ${checkpoint.head} head made by lzero`);
   const found = await disputed(checkpoint, names);
   if (found.length === 0)
     return ok(

@@ -3,22 +3,19 @@
  *
  *     mean    v = Σ_i m_i·h_i / Σ_i m_i          m_i is 1 for tokens, 0 for padding
  *     cls     v = h_0
- *     normalised: v / max(‖v‖, ε)
+ *     normalised: v / (‖v‖ + ε)
  *
  * Reimers, Gurevych: Sentence-BERT, EMNLP 2019, https://arxiv.org/abs/1908.10084, section 3 (MEAN and CLS strategies).
  */
 import type { Value } from '../../graph/index.ts';
-import { GraphBuilder, reduce, unsqueeze } from '../../graph/index.ts';
+import { GraphBuilder } from '../../graph/index.ts';
 import type { EncoderValues, ParameterSource } from '../bert-graph.ts';
 import { batchInputs, bertEncoder } from '../bert-graph.ts';
 import type { Checkpoint } from '../checkpoint.ts';
 import type { MatrixLookup } from '../int8/integer-products.ts';
 import { integerProducts } from '../int8/integer-products.ts';
-import { byText, meanState } from '../mean-state.ts';
+import { byText, meanState, unitLength } from '../mean-state.ts';
 import type { DenseSettings } from './dense-settings.ts';
-
-/** ε of PyTorch's `normalize`. */
-const SMALLEST_NORM = 1e-12;
 
 /** What a graph is made of; `matrices` for products in 8-bit integers, which want one text a batch. */
 export type DenseParts = Pick<DenseSettings, 'pooling' | 'normalise'> & {
@@ -42,10 +39,4 @@ function firstState(g: GraphBuilder, encoder: EncoderValues): Value {
   const first = g.constant('first', { dtype: 'int64', shape: [] }, BigInt64Array.of(0n));
   const shape = [states.shape[0], states.shape[2]];
   return g.node('Gather', [states, first], { dtype: 'float32', shape }, { attributes: { axis: 1 } });
-}
-
-function unitLength(g: GraphBuilder, x: Value): Value {
-  const norms = unsqueeze(g, reduce(g, x, { op: 'ReduceL2', axis: 1 }), [1]); // [B, 1]
-  const safe = g.node('Max', [norms, g.scalar(SMALLEST_NORM)], { dtype: 'float32', shape: norms.shape });
-  return g.node('Div', [x, safe], { dtype: 'float32', shape: x.shape });
 }

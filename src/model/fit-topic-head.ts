@@ -1,0 +1,58 @@
+/**
+ * Makes a topic head for an encoder: vectors of terms by what a dense encoder says of queries, thresholds by what this one
+ * says of documents. Both must speak of the same space: the same encoder, or a smaller one that was trained to give its vectors.
+ */
+import { ConfigError } from '../core/index.ts';
+import { encodeQuery, type QuerySide } from '../text/index.ts';
+import { meanStates } from './about-terms.ts';
+import type { Checkpoint } from './checkpoint.ts';
+import type { TokenIds } from './padded-batch.ts';
+import { type Rows, unitRows } from './pooled-matrix.ts';
+import { fitTermVectors, type TermVectorProblem } from './term-vectors.ts';
+import { type TopicHead, topicHead } from './topic-head.ts';
+
+/** Queries that a dense encoder has read. */
+export type ReadQueries = Pick<TermVectorProblem, 'onPass'> & {
+  readonly texts: readonly string[];
+  /** Their vectors, beside them. */
+  readonly vectors: Rows;
+  /** Those of the terms of the vocabulary, each by itself; zeros for terms that nobody asks for. */
+  readonly ofTerms: Rows;
+};
+
+/** What a head is made of. */
+type FitParts = {
+  readonly queries: ReadQueries;
+  readonly querySide: QuerySide;
+  /** Documents of the kind to be searched. */
+  readonly documents: readonly TokenIds[];
+  /** Terms that never become active. */
+  readonly excluded: ReadonlySet<number>;
+  readonly signal?: AbortSignal | undefined;
+  /** Told how many documents are read. */
+  readonly onProgress?: ((numDone: number) => void) | undefined;
+};
+
+/** ρ of term-vectors.ts: of 30, 10, 3, 1, 0.3 and 0.1 the one from which on less changes nothing (docs/EXPERIMENTS.md). */
+const PENALTY = 1;
+
+/** Fits the head. */
+export async function fitTopicHead(
+  checkpoint: Checkpoint,
+  { queries, querySide, documents, excluded, ...watch }: FitParts,
+): Promise<TopicHead> {
+  const { hiddenSize } = checkpoint.config;
+  if (queries.vectors.width !== hiddenSize)
+    throw new ConfigError(
+      `the vectors of the queries have ${queries.vectors.width} dimensions, the encoder's states ${hiddenSize}`,
+      { hint: 'let the queries be read by the encoder itself, or by the one that it was trained to follow' },
+    );
+  const { texts, ...read } = queries;
+  const terms = fitTermVectors({
+    ...read,
+    queries: texts.map((text) => encodeQuery(querySide, text).vector),
+    penalty: PENALTY,
+  });
+  const states = unitRows(await meanStates(checkpoint, documents, watch));
+  return topicHead({ terms, documents: states, queryWeights: querySide.idf.values, excluded });
+}

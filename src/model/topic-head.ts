@@ -1,0 +1,101 @@
+/**
+ * A head that decodes what a document is about as a whole by a vector of its own for each term (term-vectors.ts).
+ *
+ *     z_j = relu( t·(s·c_j) + b_j )                   t = h̄/‖h̄‖, the mean state of the document at length 1
+ *     b_j = −s·(t̄·c_j + θ/g_j)                        t̄ the mean of t over documents;  g_j = q_j·exp(−κ·q_j)
+ *
+ * q_j is the weight of the term in a query, and exp(−q_j) how often it is asked for, if q_j is an inverse document frequency:
+ * a term is kept where it has much to say, q_j·(t − t̄)·c_j, for queries that come. θ leaves TARGET_TERMS active on average.
+ * s and κ were chosen on development sets (docs/EXPERIMENTS.md). Knows nothing of networks.
+ */
+import { assert, InputError } from '../core/index.ts';
+import { meanRow, type Rows } from './pooled-matrix.ts';
+import { TOPIC } from './tensor-names.ts';
+import type { TensorToWrite } from './tensors/safetensors-writer.ts';
+
+/** s: how far weights reach beyond the threshold, before the activation. */
+const SCALE = 30;
+/** κ: 0 keeps what weighs most in a query that comes, ½ what does in all that come. */
+const RARENESS = 0.35;
+/** Active terms a document, on average over the documents that θ is set on. */
+const TARGET_TERMS = 180;
+/** With fewer, the topic of one document becomes everybody's offset. */
+const MIN_DOCUMENTS = 100;
+/** Bias of terms that are never active. */
+const NEVER = -1_000;
+
+/** A head, ready to be stored. */
+export type TopicHead = {
+  /** s·c, [V, H] */
+  readonly terms: Rows;
+  /** b, [V] */
+  readonly bias: Float32Array;
+};
+
+/** What a head is set on. */
+export type TopicHeadParts = {
+  /** c, [V, H] */
+  readonly terms: Rows;
+  /** t of documents of the kind to be searched, [D, H] */
+  readonly documents: Rows;
+  /** q, [V] */
+  readonly queryWeights: Float32Array;
+  /** Terms that never become active. */
+  readonly excluded: ReadonlySet<number>;
+};
+
+/** Sets scale and thresholds. */
+export function topicHead({ terms, documents, queryWeights, excluded }: TopicHeadParts): TopicHead {
+  const { width } = terms;
+  const numDocs = documents.data.length / width;
+  if (numDocs < MIN_DOCUMENTS)
+    throw new InputError(
+      `a topic head needs at least ${MIN_DOCUMENTS} documents to set its thresholds, got ${numDocs}`,
+      {
+        hint: 'give a sample of the texts to be searched; a thousand are enough',
+      },
+    );
+  assert(documents.width === width, 'vectors of terms and documents have one length');
+  const gains = queryWeights.map((q, j) => (excluded.has(j) ? 0 : q * Math.exp(-RARENESS * q))); // g
+  const mean = meanRow(documents); // t̄
+  const theta = threshold({ terms, documents, mean, gains });
+  const bias = gains.map((gain, j) => (gain > 0 ? -SCALE * (product(terms, j, mean) + theta / gain) : NEVER));
+  return { terms: { data: terms.data.map((value) => SCALE * value), width }, bias };
+}
+
+type Calibration = Omit<TopicHeadParts, 'queryWeights' | 'excluded'> & {
+  readonly mean: Float64Array;
+  readonly gains: Float32Array;
+};
+
+/** θ: the value of g_j·(t − t̄)·c_j that TARGET_TERMS a document are above. */
+function threshold({ terms, documents, mean, gains }: Calibration): number {
+  const { width } = documents;
+  const numDocs = documents.data.length / width;
+  const possible = Uint32Array.from(gains.keys()).filter((j) => gains[j] > 0);
+  // Of each document the most that could be needed, since all together would take gigabytes.
+  const kept = Math.min(possible.length, 4 * TARGET_TERMS);
+  const highest = new Float32Array(numDocs * kept);
+  const own = new Float64Array(width);
+  for (let d = 0; d < numDocs; d++) {
+    for (let k = 0; k < width; k++) own[k] = documents.data[d * width + k] - mean[k];
+    const values = Float32Array.from(possible, (j) => gains[j] * product(terms, j, own)).sort();
+    highest.set(values.subarray(values.length - kept), d * kept);
+  }
+  highest.sort();
+  return highest[Math.max(0, highest.length - TARGET_TERMS * numDocs)];
+}
+
+function product({ data, width }: Rows, row: number, vector: Float64Array): number {
+  let sum = 0;
+  for (let k = 0, at = row * width; k < width; k++, at++) sum += data[at] * vector[k];
+  return sum;
+}
+
+/** The head as tensors of a checkpoint. */
+export function topicHeadTensors({ terms, bias }: TopicHead): TensorToWrite[] {
+  return [
+    { name: TOPIC.terms, dtype: 'F32', shape: [bias.length, terms.width], values: terms.data },
+    { name: TOPIC.bias, dtype: 'F32', shape: [bias.length], values: bias },
+  ];
+}
