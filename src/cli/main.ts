@@ -19,6 +19,7 @@ import { quickstartCommand } from './quickstart.ts';
 import { reproduceCommand } from './reproduce.ts';
 import { searchCommand } from './search.ts';
 import { serveCommand } from './serve.ts';
+import { siteCommand } from './site.ts';
 import { statsCommand } from './stats.ts';
 import { sweepCommand } from './sweep.ts';
 import { teachCommand } from './teach.ts';
@@ -27,7 +28,7 @@ import { verifyCommand } from './verify.ts';
 import { viewCommand } from './view.ts';
 
 const COMMANDS: readonly CommandGroup[] = [
-  { title: 'Search:', commands: [indexCommand, searchCommand, explainCommand, serveCommand] },
+  { title: 'Search:', commands: [indexCommand, searchCommand, explainCommand, siteCommand, serveCommand] },
   { title: 'Indexes:', commands: [addCommand, deleteCommand, mergeCommand, statsCommand, verifyCommand] },
   { title: 'Beyond one machine:', commands: [opensearchCommand] },
   { title: 'Text to vectors:', commands: [encodeCommand, queryCommand] },

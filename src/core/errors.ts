@@ -144,6 +144,13 @@ export class DownloadError extends LzeroError {
   }
 }
 
+/** A file of a static site's search that is missing, damaged, or of another version. Names the file. */
+export class SiteError extends LzeroError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('SITE', message, details);
+  }
+}
+
 /** An optional package that this call needs is not installed. The hint is the install command. */
 export class MissingDependencyError extends LzeroError {
   constructor(message: string, details?: ErrorDetails) {

@@ -24,6 +24,7 @@ export {
   OutputError,
   ResumeError,
   ShapeError,
+  SiteError,
   TokenizerError,
   UsageError,
 } from './errors.ts';

@@ -17,6 +17,7 @@ import {
   ResumeError,
   type SettingPath,
   ShapeError,
+  SiteError,
   TokenizerError,
   UsageError,
 } from './errors.ts';
@@ -64,6 +65,7 @@ const KINDS = [
   OutputError,
   ResumeError,
   ShapeError,
+  SiteError,
   TokenizerError,
   UsageError,
 ] as const;

@@ -343,6 +343,11 @@ export class Index implements Engine {
     return this.#byToken(this.#reader.listSizes());
   }
 
+  /** The postings of all documents, in their order, as one segment: for who takes the index elsewhere. */
+  mergedPostings(): Uint8Array {
+    return this.#reader.mergedPostings();
+  }
+
   #byToken(values: ReadonlyMap<number | string, number>): Map<string, number> {
     return new Map(Array.from(values, ([term, value]) => [this.#language.tokenOf(term), value]));
   }

@@ -23,8 +23,8 @@ export type { FieldSchema, FieldType } from './documents/fields.ts';
 export { parseFieldSchema } from './documents/fields.ts';
 export type { FieldCondition, Filter, FilterNode, FilterValue, RangeOperator } from './documents/filter.ts';
 export { parseFilter } from './documents/filter.ts';
-export type { CompiledFilter } from './documents/filter-bitmap.ts';
-export { compileFilter } from './documents/filter-bitmap.ts';
+export type { CompiledFilter, FilterColumn, FilteredDocuments } from './documents/filter-bitmap.ts';
+export { compileFilter, evaluateFilter } from './documents/filter-bitmap.ts';
 export type { GroupByPageOptions, PageHit, PageHits } from './documents/group-by-page.ts';
 export { groupByPage } from './documents/group-by-page.ts';
 export { mergeDocuments } from './documents/merge-documents.ts';
@@ -42,8 +42,10 @@ export { collectCodes, writeSparseSegment } from './sparse/build.ts';
 export type { IntegerTopK, QueryWeights, SparseCodes } from './sparse/codes.ts';
 export { MAX_CODE, quantiseQuery, quantiseVector, quantiseWeights, TERM_LIMIT } from './sparse/codes.ts';
 export type { SegmentDirectory } from './sparse/directory.ts';
+export { rowAt } from './sparse/directory.ts';
 export type { ExhaustiveOptions } from './sparse/exhaustive.ts';
 export { exhaustiveTopK } from './sparse/exhaustive.ts';
+export type { Postings } from './sparse/record.ts';
 export type {
   ResidencyMode,
   SharedSearch,
@@ -51,8 +53,10 @@ export type {
   SparseSearcherOptions,
 } from './sparse/searcher.ts';
 export { SparseSearcher } from './sparse/searcher.ts';
-export type { SegmentShape } from './sparse/segment-layout.ts';
-export { DEFAULT_WINDOW_SIZE, MAX_SEGMENT_DOCS } from './sparse/segment-layout.ts';
+export type { SegmentShape, TermRow } from './sparse/segment-layout.ts';
+export { DEFAULT_WINDOW_SIZE, isDense, MAX_SEGMENT_DOCS } from './sparse/segment-layout.ts';
+export { SegmentReader } from './sparse/segment-reader.ts';
+export { SegmentWriter } from './sparse/segment-writer.ts';
 export { sparseFormat } from './sparse/sparse-format.ts';
 export type {
   Bitmap,

@@ -18,6 +18,7 @@ import {
   type StandingOptions,
   type StoredDocument,
   type TopK,
+  writtenBytes,
 } from '../search/index.ts';
 import { isSameCommit, type Manifest, numLiveDocs, type StoreSettings, type UserState } from './manifest.ts';
 import { type IndexQuery, LocalHost, type ReaderMode, type SearchHost } from './search-host.ts';
@@ -234,6 +235,13 @@ export class StoreReader {
   /** Bytes of the posting lists of each term, over all segments. */
   listSizes(): Map<number | string, number> {
     return this.#sumOverSegments('listSizes');
+  }
+
+  /** The postings of all documents, as those of one segment, without what is deleted. */
+  mergedPostings(): Uint8Array {
+    this.#requireOpen();
+    const format = formatOf(this.settings);
+    return writtenBytes((sink) => format.merge(this.#snapshot.searchSegments, sink));
   }
 
   #sumOverSegments(what: 'frequencies' | 'listSizes'): Map<number | string, number> {

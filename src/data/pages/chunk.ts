@@ -35,6 +35,8 @@ export type Chunk = {
   readonly text: string;
   /** Address of the page, with the nearest anchor. */
   readonly url?: string;
+  /** What its text counts for, where that is not 1. */
+  readonly weight?: number;
 };
 
 /** What is cut: a page, or anything with paragraphs. */
@@ -108,6 +110,7 @@ type Unit = Piece & {
   /** Begins a paragraph; otherwise it goes on in the one before. */
   readonly isStart: boolean;
   readonly anchor: string | undefined;
+  readonly weight: number | undefined;
 };
 
 function* unitsOf({ paragraphs, headings = [] }: ChunkSource, limits: Limits): Generator<Unit> {
@@ -125,14 +128,15 @@ function* headingUnits(
   { room, titleRoom, overlap, count }: Limits,
 ): Generator<Unit> {
   const [first, ...rest] = cutText(text, room - titleRoom - overlap, count);
-  yield { ...first, heading, isHeading: rest.length === 0, isStart: true, anchor };
+  yield { ...first, heading, isHeading: rest.length === 0, isStart: true, anchor, weight: undefined };
   // A heading that no title can hold is text.
-  for (const piece of rest) yield { ...piece, heading, isHeading: false, isStart: false, anchor };
+  for (const piece of rest) yield { ...piece, heading, isHeading: false, isStart: false, anchor, weight: undefined };
 }
 
-function* paragraphUnits({ text, heading, anchor }: Paragraph, limits: Limits): Generator<Unit> {
+function* paragraphUnits({ text, heading, anchor, weight }: Paragraph, limits: Limits): Generator<Unit> {
   const pieces = cutText(text, limits.room - limits.titleRoom - limits.overlap, limits.count);
-  for (const [i, piece] of pieces.entries()) yield { ...piece, heading, isHeading: false, isStart: i === 0, anchor };
+  for (const [i, piece] of pieces.entries())
+    yield { ...piece, heading, isHeading: false, isStart: i === 0, anchor, weight };
 }
 
 /** Fills chunks with units. */
@@ -169,6 +173,7 @@ class Cutter {
     const last = this.#units.at(-1);
     if (last === undefined) return false;
     if (this.#numTokens + unit.numTokens > this.#roomFor(unit)) return true;
+    if (!last.isHeading && !unit.isHeading && last.weight !== unit.weight) return true;
     return !last.isHeading && !isSameSection(last, unit) && this.#numTokens >= this.#limits.room * FULL_ENOUGH;
   }
 
@@ -244,7 +249,8 @@ class Cutter {
     const chunk = this.#numChunks++;
     const anchor = units.find(({ isHeading }) => !isHeading)?.anchor ?? headings[section]?.anchor;
     const text = this.#textOf(units, title);
-    const own = { id: `${id}#${chunk}`, page: id, chunk, title, text };
+    const weight = units.find(({ isHeading }) => !isHeading)?.weight;
+    const own = { id: `${id}#${chunk}`, page: id, chunk, title, text, ...(weight === undefined ? {} : { weight }) };
     if (url === undefined) return own;
     return { ...own, url: anchor === undefined || chunk === 0 ? url : anchoredUrl(url, anchor) };
   }

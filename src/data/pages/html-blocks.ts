@@ -6,6 +6,7 @@
 import { Parser } from 'htmlparser2';
 import { BlockText } from './block-text.ts';
 import { type Attributes, PREFORMATTED, RAW_TEXT, type Region, roleOf } from './html-elements.ts';
+import { labelOf, type Selects, weightOf } from './html-marks.ts';
 
 /** A heading (level 1 … 6) or paragraph (level 0) and where it stood. */
 export type HtmlBlock = {
@@ -14,6 +15,8 @@ export type HtmlBlock = {
   readonly anchor: string | undefined;
   readonly region: Region | undefined;
   readonly isBoilerplate: boolean;
+  /** What it counts for. */
+  readonly weight: number;
   /** Share of the text that is in links, 0 … 1. */
   readonly linkShare: number;
 };
@@ -24,6 +27,18 @@ export type HtmlContent = {
   readonly lang: string | undefined;
   readonly description: string | undefined;
   readonly blocks: readonly HtmlBlock[];
+  /** By `data-lzero-label`. */
+  readonly labels: Readonly<Record<string, string>>;
+};
+
+/** What a site says of its pages from outside. */
+export type HtmlOptions = {
+  /** Elements that are the page, as those with `data-lzero-body` are. */
+  readonly isBody?: Selects | undefined;
+  /** Elements that are left out, as those with `data-lzero-ignore` are. */
+  readonly isIgnored?: Selects | undefined;
+  /** What an element counts for, as `data-lzero-weight` says; undefined: as what is around it. */
+  readonly weightOf?: ((name: string, attributes: Attributes) => number | undefined) | undefined;
 };
 
 /**
@@ -39,9 +54,9 @@ const MAX_HEADING_UNITS = 300;
 const LAYOUT_CELL_UNITS = 150;
 
 /** Reads HTML, sound or not. */
-export function readHtml(given: string): HtmlContent {
+export function readHtml(given: string, options: HtmlOptions = {}): HtmlContent {
   const html = closeTitle(given);
-  const collector = new BlockCollector();
+  const collector = new BlockCollector(options);
   for (let start = 0; start < html.length; ) start += parseFrom(html.slice(start), collector);
   return collector.finish();
 }
@@ -94,6 +109,10 @@ type Open = {
   readonly region: Region | undefined;
   /** The definition that paragraphs belonged to before this element. */
   readonly anchorBefore: string | undefined;
+  /** What text counted for before this element. */
+  readonly weightBefore: number;
+  /** A label whose value is the text of this element. */
+  readonly label: { readonly name: string; value: string } | undefined;
 };
 
 /** Turns events into blocks. */
@@ -103,7 +122,12 @@ class BlockCollector {
   readonly #blocks: HtmlBlock[] = [];
   readonly #open: Open[] = [];
   /** How many open elements are of a kind. */
-  readonly #inside = { dropped: 0, boilerplate: 0, main: 0, article: 0, pre: 0, table: 0, title: 0 };
+  readonly #inside = { dropped: 0, boilerplate: 0, body: 0, main: 0, article: 0, pre: 0, table: 0, title: 0 };
+  readonly #options: HtmlOptions;
+  readonly #labels: Record<string, string> = {};
+  /** Labels whose text is being read. */
+  readonly #openLabels = new Set<{ readonly name: string; value: string }>();
+  #weight = 1;
   readonly #text = new BlockText();
   #linkUnits = 0;
   #link: { readonly mark: ReturnType<BlockText['mark']>; readonly isPermalink: boolean } | undefined;
@@ -120,12 +144,19 @@ class BlockCollector {
   #lang: string | undefined;
   #description: string | undefined;
 
+  constructor(options: HtmlOptions) {
+    this.#options = options;
+  }
+
   open(name: string, attributes: Attributes): void {
     const inMain = this.#inside.main + this.#inside.article > 0;
-    const role = roleOf(name, attributes, inMain);
+    const role = this.#roleOf(name, attributes, inMain);
+    const weight = weightOf(attributes) ?? this.#options.weightOf?.(name, attributes);
     // A new block ends the old one while that one's place in the page still holds.
     if (role.isBlock && this.#inside.dropped === 0) this.#breakBlock(name);
-    this.#open.push({ name, ...role, anchorBefore: this.#anchor });
+    const label = this.#beginLabel(attributes);
+    this.#open.push({ name, ...role, anchorBefore: this.#anchor, weightBefore: this.#weight, label });
+    if (weight !== undefined) this.#weight = weight;
     this.depth++;
     this.#count(name, role, 1);
     if (name === 'title' && !this.#hasTitle && this.#inside.dropped === 0) this.#inside.title++;
@@ -140,9 +171,40 @@ class BlockCollector {
     this.depth--;
     if (this.#inside.dropped === 0) this.#end(name, element);
     this.#count(element.name, element, -1);
+    this.#weight = element.weightBefore;
+    if (element.label) this.#endLabel(element.label);
+  }
+
+  /** An element that the page or the site marks as its text is never boilerplate; one that they leave out is dropped. */
+  #roleOf(name: string, attributes: Attributes, inMain: boolean): ReturnType<typeof roleOf> {
+    const role = roleOf(name, attributes, inMain);
+    const { isIgnored, isBody } = this.#options;
+    if ('data-lzero-ignore' in attributes || isIgnored?.(name, attributes)) return { ...role, isDropped: true };
+    if ('data-lzero-body' in attributes || isBody?.(name, attributes))
+      return { ...role, isBlock: true, region: 'body' };
+    return role;
+  }
+
+  #beginLabel(attributes: Attributes): Open['label'] {
+    const label = labelOf(attributes);
+    if (label === undefined) return undefined;
+    if (label.value === undefined) {
+      const open = { name: label.name, value: '' };
+      this.#openLabels.add(open);
+      return open;
+    }
+    this.#labels[label.name] ??= label.value;
+    return undefined;
+  }
+
+  #endLabel(label: NonNullable<Open['label']>): void {
+    this.#openLabels.delete(label);
+    const value = label.value.replace(/\s+/g, ' ').trim();
+    if (value !== '') this.#labels[label.name] ??= value;
   }
 
   text(text: string): void {
+    for (const label of this.#openLabels) label.value += text;
     if (this.#inside.title > 0) this.#title += text;
     else if (this.#inside.dropped > 0) return;
     else if (this.#inside.pre > 0) this.#text.addPreformatted(text);
@@ -152,7 +214,7 @@ class BlockCollector {
   finish(): HtmlContent {
     this.#flush();
     const title = this.#title.replace(/\s+/g, ' ').trim();
-    return { title, lang: this.#lang, description: this.#description, blocks: this.#blocks };
+    return { title, lang: this.#lang, description: this.#description, blocks: this.#blocks, labels: this.#labels };
   }
 
   #count(name: string, role: Pick<Open, 'isDropped' | 'isBoilerplate' | 'region'>, by: 1 | -1): void {
@@ -258,13 +320,14 @@ class BlockCollector {
   }
 
   #push(text: string, linkShare: number): void {
-    const { main, article, boilerplate } = this.#inside;
+    const { body, main, article, boilerplate } = this.#inside;
     this.#blocks.push({
       level: text.length > MAX_HEADING_UNITS ? 0 : this.#level,
       text: this.#level > 0 ? text.replace(/\s+/g, ' ') : text,
       anchor: this.#anchor ?? (this.#level > 0 ? this.#pendingAnchor : undefined),
-      region: main > 0 ? 'main' : article > 0 ? 'article' : undefined,
+      region: body > 0 ? 'body' : main > 0 ? 'main' : article > 0 ? 'article' : undefined,
       isBoilerplate: boilerplate > 0,
+      weight: this.#weight,
       linkShare,
     });
   }

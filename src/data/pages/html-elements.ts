@@ -15,7 +15,7 @@ export type ElementRole = {
 };
 
 /** Where the main text is, best first. */
-export type Region = 'main' | 'article';
+export type Region = 'body' | 'main' | 'article';
 
 const names = (list: string): ReadonlySet<string> => new Set(list.split(' '));
 

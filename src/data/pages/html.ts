@@ -1,6 +1,6 @@
 /** An HTML page: which of its blocks are its text, and what it is called. */
 import { isBlank } from '../records.ts';
-import { type HtmlBlock, type HtmlContent, readHtml } from './html-blocks.ts';
+import { type HtmlBlock, type HtmlContent, type HtmlOptions, readHtml } from './html-blocks.ts';
 import type { Block, Extract } from './page.ts';
 
 /** Blocks with at least this share of links are navigation, where a page does not say where its text is. */
@@ -15,16 +15,18 @@ const MIN_PROSE_SHARE = 0.1;
 /** What stands between the name of a page and the name of its site. */
 const TITLE_BORDER = /^\s*[—–|·:»«‹›/\\-]\s/u;
 
+export type { HtmlOptions };
+
 /**
- * Reads an HTML page. Its text is what stands in <main> (or role="main"), else in <article>, else everything but
- * navigation and blocks of links; a page that would come out empty is taken whole.
+ * Reads an HTML page. Its text is what stands in elements with `data-lzero-body`, else in <main> (or role="main"), else in
+ * <article>, else everything but navigation and blocks of links; a page that would come out empty is taken whole.
  */
-export function extractHtml(html: string): Extract {
-  const content = readHtml(html);
+export function extractHtml(html: string, options: HtmlOptions = {}): Extract {
+  const content = readHtml(html, options);
   const blocks = mainBlocks(content.blocks);
   const { lang, description } = content;
   const fields = { ...(lang === undefined ? {} : { lang }), ...(description === undefined ? {} : { description }) };
-  return { title: titleOf(content, blocks), blocks: blocks.map(toBlock), fields };
+  return { title: titleOf(content, blocks), blocks: blocks.map(toBlock), fields, labels: content.labels };
 }
 
 /** The text of HTML that is part of something else, such as a paragraph of Markdown. */
@@ -40,6 +42,8 @@ export function htmlBlocks(html: string): Block[] {
 }
 
 function mainBlocks(all: readonly HtmlBlock[]): readonly HtmlBlock[] {
+  const body = all.filter(({ region }) => region === 'body');
+  if (hasText(body)) return body;
   const own = all.filter(({ isBoilerplate }) => !isBoilerplate);
   const main = own.filter(({ region }) => region === 'main');
   const article = own.filter(({ region }) => region === 'article');
@@ -75,7 +79,8 @@ function titleOf({ title, blocks }: HtmlContent, chosen: readonly HtmlBlock[]): 
   return title.endsWith(heading) || TITLE_BORDER.test(after) ? heading : title;
 }
 
-function toBlock({ level, text, anchor }: HtmlBlock): Block {
+function toBlock({ level, text, anchor, weight }: HtmlBlock): Block {
   const at = anchor === undefined ? {} : { anchor };
-  return level > 0 ? { kind: 'heading', level, text, ...at } : { kind: 'text', text, ...at };
+  if (level > 0) return { kind: 'heading', level, text, ...at };
+  return { kind: 'text', text, ...at, ...(weight === 1 ? {} : { weight }) };
 }

@@ -20,6 +20,8 @@ export type Paragraph = {
   readonly heading: number;
   /** An address nearer than the heading's: the definition that the paragraph belongs to. */
   readonly anchor?: string;
+  /** What the page says that it counts for, where that is not 1. */
+  readonly weight?: number;
 };
 
 /** What a page says about itself besides its text: front matter, language, description. */
@@ -35,6 +37,8 @@ export type Page = {
   readonly headings: readonly Heading[];
   readonly paragraphs: readonly Paragraph[];
   readonly fields: PageFields;
+  /** What the page is filed under, by name, where it says so (`data-lzero-label`). */
+  readonly labels?: Readonly<Record<string, string>>;
   /** Equal for equal content: sha256 of all of the above, in hexadecimal. */
   readonly contentHash: string;
 };
@@ -42,7 +46,7 @@ export type Page = {
 /** A piece of a page in reading order. */
 export type Block =
   | ({ readonly kind: 'heading' } & Heading)
-  | { readonly kind: 'text'; readonly text: string; readonly anchor?: string };
+  | { readonly kind: 'text'; readonly text: string; readonly anchor?: string; readonly weight?: number };
 
 /** What a format finds in a file. */
 export type Extract = {
@@ -50,6 +54,7 @@ export type Extract = {
   readonly title: string | undefined;
   readonly blocks: readonly Block[];
   readonly fields: PageFields;
+  readonly labels?: Readonly<Record<string, string>>;
 };
 
 /** Makes a page of what was found in the file at `id`. */
@@ -59,10 +64,15 @@ export function toPage(id: string, url: string, extract: Extract): Page {
   for (const block of extract.blocks) {
     const anchor = block.anchor === undefined ? {} : { anchor: block.anchor };
     if (block.kind === 'heading') headings.push({ level: block.level, text: block.text, ...anchor });
-    else paragraphs.push({ text: block.text, heading: headings.length - 1, ...anchor });
+    else {
+      const weight = block.weight === undefined ? {} : { weight: block.weight };
+      paragraphs.push({ text: block.text, heading: headings.length - 1, ...anchor, ...weight });
+    }
   }
   const title = extract.title ?? headings[0]?.text ?? titleFromPath(id);
-  const content = { id, url, title, headings, paragraphs, fields: extract.fields };
+  const { labels: given = {} } = extract;
+  const labels = Object.keys(given).length > 0 ? { labels: given } : {};
+  const content = { id, url, title, headings, paragraphs, fields: extract.fields, ...labels };
   return { ...content, contentHash: createHash('sha256').update(JSON.stringify(content)).digest('hex') };
 }
 

@@ -5,7 +5,7 @@ import { type BadReason, ReadReport } from '../bad-line.ts';
 import { readFailure } from '../byte-source.ts';
 import type { ReadOptions, Records } from '../records.ts';
 import { decodeHtml, decodeText } from './decode-text.ts';
-import { extractHtml } from './html.ts';
+import { extractHtml, type HtmlOptions } from './html.ts';
 import { extractMarkdown } from './markdown.ts';
 import { type Extract, type Page, pageUrl, toPage } from './page.ts';
 import { extractText } from './plain-text.ts';
@@ -20,6 +20,8 @@ export type PageOptions = Pick<ReadOptions, 'signal' | 'skipBad' | 'onBad'> & {
   readonly baseUrl?: string | undefined;
   /** Larger files are bad pages: no one reads them, and they are often data with the wrong name. */
   readonly maxPageBytes?: number | undefined;
+  /** Which parts of HTML pages count, besides what their own attributes say. */
+  readonly html?: HtmlOptions | undefined;
   /** What is wrong with a page for the caller, if anything: it then is a bad page. */
   readonly check?: ((page: Pick<Page, 'id' | 'fields'>) => string | undefined) | undefined;
 };
@@ -64,11 +66,11 @@ export type PageReading = PageOptions & { readonly report: ReadReport; readonly 
 
 /** Reads pages as `readPages` does, into a report that the caller has. */
 export async function* iteratePages(folder: string, reading: PageReading): AsyncGenerator<Page> {
-  const { report, signal, baseUrl, maxPageBytes } = reading;
+  const { report, signal, baseUrl } = reading;
   for await (const found of filesOf(folder, signal)) {
     const format = found.id.endsWith('/') ? undefined : pageFormat(found.id);
     if (format === undefined && !found.id.endsWith('/')) continue;
-    const content = checked(found, await contentOf(found, format, maxPageBytes), reading);
+    const content = checked(found, await contentOf(found, format, reading), reading);
     if (content instanceof BadPage) reject(found, content, reading);
     else if (content.blocks.length === 0) report.addEmpty(found.id);
     else {
@@ -115,12 +117,12 @@ function checked({ id }: Found, content: Extract | BadPage, { check }: PageOptio
 async function contentOf(
   { path, failure }: Found,
   format: PageFormat | undefined,
-  maxPageBytes: number | undefined,
+  { maxPageBytes, html }: PageOptions,
 ): Promise<Extract | BadPage> {
   if (failure !== undefined || format === undefined) return unreadable(failure);
   try {
     const bytes = await bytesOf(path, maxPageBytes);
-    return bytes instanceof BadPage ? bytes : extractPage(bytes, format);
+    return bytes instanceof BadPage ? bytes : extractPage(bytes, format, html);
   } catch (cause) {
     return unreadable(cause);
   }
@@ -142,8 +144,8 @@ async function bytesOf(path: string, maxPageBytes = MAX_PAGE_BYTES): Promise<Uin
 }
 
 /** What is in the bytes of a page. Any bytes are a page of HTML; Markdown and text hold no zero characters. */
-function extractPage(bytes: Uint8Array, format: PageFormat): Extract | BadPage {
-  if (format === 'html') return extractHtml(decodeHtml(bytes));
+function extractPage(bytes: Uint8Array, format: PageFormat, html: HtmlOptions | undefined): Extract | BadPage {
+  if (format === 'html') return extractHtml(decodeHtml(bytes), html);
   const text = decodeText(bytes);
   if (text.includes('\0')) return new BadPage('not-text', 'not text: it holds zero characters');
   return format === 'markdown' ? extractMarkdown(text) : extractText(text);

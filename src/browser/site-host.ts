@@ -1,0 +1,165 @@
+/**
+ * Files of a site from the host that has them: ranges where the host gives them, whole files elsewhere. Whether it does is
+ * seen from its answers to real requests, never asked beforehand: hosts answer HEAD with what they do not do.
+ *
+ * A range counts only as 206 with the bytes that were asked for and without Content-Encoding: what a host compressed on its
+ * way is a range of something else. A host that sends the whole file instead (200) gave more than was asked for: it is
+ * used, and the next requests are for whole files.
+ */
+import { messageOf, SiteError } from '../core/index.ts';
+import type { Piece } from './posting-blocks.ts';
+
+/** Where files come from. The page's own host, or memory, where a build measures what a search will cost. */
+export type SiteHost = {
+  /** A whole file. Tells `count` how many bytes came. */
+  file(name: string, request: HostRequest): Promise<Uint8Array>;
+  /** Parts of files, each as its own bytes, in the order that was asked for. */
+  pieces(pieces: readonly Piece[], request: HostRequest): Promise<Uint8Array[]>;
+  /** Whether ranges work; undefined until one was asked for. */
+  readonly hasRanges: boolean | undefined;
+};
+
+/** For whom something is fetched. */
+export type HostRequest = {
+  readonly signal?: AbortSignal | undefined;
+  /** Told how many bytes came for this request. */
+  readonly count: (bytes: number) => void;
+};
+
+/** One request of the network. `range` is left out for a whole file. */
+export type FetchBytes = (
+  name: string,
+  range: { readonly offset: number; readonly length: number } | undefined,
+  signal: AbortSignal | undefined,
+) => Promise<Fetched>;
+
+/** What came: all of a file, or the range. */
+export type Fetched = { readonly bytes: Uint8Array; readonly isWhole: boolean };
+
+/** Pieces of a file with less than this between them are fetched as one: a request costs about as much. */
+const MAX_GAP_BYTES = 512;
+/** A file of which more than this share is wanted is fetched whole. */
+const WHOLE_SHARE = 0.75;
+
+/** A host by what it answers to single requests. */
+export class FetchingHost implements SiteHost {
+  readonly #fetch: FetchBytes;
+  /** Files that came whole although, or because, ranges do not work. */
+  readonly #files = new Map<string, Promise<Uint8Array>>();
+  #hasRanges: boolean | undefined;
+
+  constructor(fetch: FetchBytes) {
+    this.#fetch = fetch;
+  }
+
+  get hasRanges(): boolean | undefined {
+    return this.#hasRanges;
+  }
+
+  async file(name: string, { signal, count }: HostRequest): Promise<Uint8Array> {
+    const { bytes } = await this.#fetch(name, undefined, signal);
+    count(bytes.length);
+    return bytes;
+  }
+
+  async pieces(pieces: readonly Piece[], request: HostRequest): Promise<Uint8Array[]> {
+    const runs = runsOf(pieces);
+    const found = await Promise.all(runs.map((run) => this.#run(run, request)));
+    return pieces.map(({ file, offset, length }) => {
+      const i = runs.findIndex((run) => run.file === file && run.offset <= offset && offset < run.offset + run.length);
+      return found[i].subarray(offset - runs[i].offset, offset - runs[i].offset + length);
+    });
+  }
+
+  async #run(run: Piece, request: HostRequest): Promise<Uint8Array> {
+    const { file, fileBytes, offset, length } = run;
+    if (this.#hasRanges === false || length > WHOLE_SHARE * fileBytes || this.#files.has(file))
+      return partOf(await this.#wholeFile(file, request), run);
+    const { bytes, isWhole } = await this.#fetch(file, { offset, length }, request.signal);
+    request.count(bytes.length);
+    this.#hasRanges = !isWhole;
+    if (!isWhole) return bytes;
+    this.#files.set(file, Promise.resolve(bytes));
+    return partOf(bytes, run);
+  }
+
+  /** Several searches may want one file at the same time: one that is aborted must not take it away from the others. */
+  async #wholeFile(file: string, { count }: HostRequest): Promise<Uint8Array> {
+    const coming = this.#files.get(file) ?? this.file(file, { count });
+    this.#files.set(file, coming);
+    try {
+      return await coming;
+    } catch (error) {
+      this.#files.delete(file);
+      throw error;
+    }
+  }
+}
+
+function partOf(bytes: Uint8Array, { file, fileBytes, offset, length }: Piece): Uint8Array {
+  if (bytes.length === fileBytes) return bytes.subarray(offset, offset + length);
+  throw new SiteError(`${file} is damaged: expected ${fileBytes} bytes, got ${bytes.length}`, {
+    hint: 'upload the folder of the site again; its files are to be copied as they are',
+  });
+}
+
+/** Pieces as few runs of bytes. */
+function runsOf(pieces: readonly Piece[]): Piece[] {
+  const runs: Piece[] = [];
+  const inOrder = [...pieces].sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.offset - b.offset));
+  for (const piece of inOrder) {
+    const last = runs.at(-1);
+    const end = last ? last.offset + last.length : 0;
+    if (last?.file === piece.file && piece.offset <= end + MAX_GAP_BYTES)
+      runs[runs.length - 1] = { ...last, length: Math.max(end, piece.offset + piece.length) - last.offset };
+    else runs.push(piece);
+  }
+  return runs;
+}
+
+/** Requests over HTTP, below an address that ends in `/`. */
+export function httpFetch(base: string): FetchBytes {
+  return async (name, range, signal) => {
+    const response = await request(new URL(name, base), range, signal);
+    if (range && (response.status === 416 || (response.status === 206 && !isRange(response, range)))) {
+      await response.body?.cancel();
+      return { bytes: await bodyOf(await request(new URL(name, base), undefined, signal), name), isWhole: true };
+    }
+    const bytes = await bodyOf(response, name);
+    if (response.status !== 206) return { bytes, isWhole: true };
+    if (bytes.length === range?.length) return { bytes, isWhole: false };
+    throw new SiteError(`${name}: asked for ${range?.length} bytes at ${range?.offset}, got ${bytes.length}`);
+  };
+}
+
+/** Names are hashes of contents: what a browser has under a name is right for ever, and need not be asked for again. */
+async function request(url: URL, range: Parameters<FetchBytes>[1], signal: AbortSignal | undefined): Promise<Response> {
+  const headers = range ? { Range: `bytes=${range.offset}-${range.offset + range.length - 1}` } : {};
+  const init: RequestInit & { cache: 'force-cache' } = { cache: 'force-cache', headers, ...(signal ? { signal } : {}) };
+  try {
+    return await fetch(url, init);
+  } catch (cause) {
+    if (signal?.aborted) throw cause;
+    throw new SiteError(`${url.pathname} cannot be fetched: ${messageOf(cause)}`, {
+      hint: 'the network is gone, or the host does not answer; what was fetched before can still be searched',
+      cause,
+    });
+  }
+}
+
+function isRange(response: Response, { offset, length }: { offset: number; length: number }): boolean {
+  const place = response.headers.get('Content-Range');
+  const isPlace = place === null || place.startsWith(`bytes ${offset}-${offset + length - 1}/`);
+  return isPlace && response.headers.get('Content-Encoding') === null;
+}
+
+async function bodyOf(response: Response, name: string): Promise<Uint8Array> {
+  if (!response.ok)
+    throw new SiteError(`${name} is missing: the host answered ${response.status}`, {
+      hint:
+        response.status === 404
+          ? 'the site may have been built anew since this page was loaded: reload it'
+          : 'look at the answer of the host',
+    });
+  return new Uint8Array(await response.arrayBuffer());
+}

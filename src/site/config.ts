@@ -1,0 +1,62 @@
+/** lzero.site.yaml: which pages and parts of pages a site's search has, and what they are filed under. */
+import { z } from 'zod';
+import { loadConfig } from '../config/index.ts';
+import { MAX_WEIGHT, parseSelectors } from '../data/index.ts';
+import { matchesGlob } from './glob.ts';
+import type { ReadSiteOptions } from './read-site.ts';
+
+/** Where it is looked for: in the folder where the command runs. */
+export const SITE_CONFIG_NAME = 'lzero.site.yaml';
+
+const selectors = z.array(z.string().min(1));
+const paths = z.array(z.string().min(1));
+
+/** What the file may say. */
+export const siteConfigSchema = z.strictObject({
+  base: z.string().min(1).optional().describe('what stands before the paths of pages in their addresses'),
+  pages: z
+    .strictObject({ exclude: paths.default([]).describe('paths that are no pages: genindex*.html, old/**') })
+    .default({ exclude: [] }),
+  include: selectors.default([]).describe('elements that are the page, as data-lzero-body says'),
+  exclude: selectors.default([]).describe('elements that are left out, as data-lzero-ignore says'),
+  weights: z
+    .array(z.strictObject({ select: z.string().min(1), weight: z.number().positive().max(MAX_WEIGHT) }))
+    .default([])
+    .describe('what elements count for, as data-lzero-weight says'),
+  labels: z
+    .array(z.strictObject({ name: z.string().min(1), value: z.string().min(1), pages: paths.min(1) }))
+    .default([])
+    .describe('what pages are filed under, by path; the first that fits counts'),
+});
+
+/** A site's configuration. */
+export type SiteConfig = Readonly<z.infer<typeof siteConfigSchema>>;
+
+/** Reads a configuration as options of reading; an error names file and line. */
+export async function loadSiteConfig(file: string): Promise<SiteChoices> {
+  return choicesOf(await loadConfig(file, siteConfigSchema));
+}
+
+/** What a configuration decides about reading. */
+export type SiteChoices = Pick<ReadSiteOptions, 'html' | 'labels' | 'isExcluded' | 'baseUrl'>;
+
+/** The same as options of reading. */
+export function choicesOf(config: SiteConfig): SiteChoices {
+  const { base, pages, include, exclude, weights, labels } = config;
+  const weighted = weights.map(({ select, weight }) => ({ selects: parseSelectors([select]), weight }));
+  return {
+    ...(base === undefined ? {} : { baseUrl: base }),
+    html: {
+      isBody: parseSelectors(include),
+      isIgnored: parseSelectors(exclude),
+      weightOf: (name, attributes) => weighted.find(({ selects }) => selects(name, attributes))?.weight,
+    },
+    isExcluded: (id) => pages.exclude.some((pattern) => matchesGlob(id, pattern)),
+    labels: ({ id }) => {
+      const found: Record<string, string> = {};
+      for (const { name, value, pages: patterns } of labels)
+        if (patterns.some((pattern) => matchesGlob(id, pattern))) found[name] ??= value;
+      return found;
+    },
+  };
+}

@@ -1,0 +1,113 @@
+/** Postings of a segment as the files of a site, and the table that finds them. The layout: src/browser/posting-blocks.ts. */
+import { ByteWriter } from '../core/index.ts';
+import { type ByteSource, type Postings, rowAt, SegmentReader } from '../search/index.ts';
+import { hashName, hashOf, pack } from './pack.ts';
+
+/** Postings of a block: some two kilobytes, which is what a rare term costs. A list that is longer has its own. */
+const BLOCK_POSTINGS = 1024;
+/** Bytes of a file: what a term costs on a host that gives no ranges. */
+const FILE_BYTES = 32 * 1024;
+
+/** Files of postings. */
+export type PostingFiles = {
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  /** The table of blocks. */
+  readonly table: Uint8Array;
+  readonly numPostings: number;
+  readonly numBlocks: number;
+};
+
+/** How postings are written. */
+export type PostingOptions = {
+  /** Numbers of terms in the site, by their numbers in the segment. */
+  readonly renumbered: Uint32Array;
+  /** Postings with a smaller code are left out; 1 keeps all. */
+  readonly minCode?: number | undefined;
+};
+
+type List = { readonly term: number; readonly postings: Postings };
+type Block = { readonly firstTerm: number; readonly bytes: Uint8Array };
+
+/** Makes the files. */
+export function postingFiles(segment: ByteSource, { renumbered, minCode = 1 }: PostingOptions): PostingFiles {
+  const reader = new SegmentReader(segment);
+  const { directory } = reader;
+  const rows = Array.from({ length: directory.numTerms }, (_, i) => rowAt(directory, i));
+  rows.sort((a, b) => renumbered[a.term] - renumbered[b.term]);
+  let numPostings = 0;
+  function* lists(): Generator<List> {
+    for (const row of rows) {
+      const postings = reader.postings(row).filter((posting) => (posting & 255) >= minCode);
+      numPostings += postings.length;
+      if (postings.length > 0) yield { term: renumbered[row.term], postings };
+    }
+  }
+  const blocks = Array.from(blocksOf(lists()), encodeBlock);
+  return { ...filesOf(blocks), numPostings, numBlocks: blocks.length };
+}
+
+/** Neighbours until a block is full; long lists alone. */
+function* blocksOf(lists: Iterable<List>): Generator<List[]> {
+  let block: List[] = [];
+  let size = 0;
+  for (const list of lists) {
+    const { length } = list.postings;
+    if (block.length > 0 && size + length > BLOCK_POSTINGS) {
+      yield block;
+      block = [];
+      size = 0;
+    }
+    block.push(list);
+    size += length;
+  }
+  if (block.length > 0) yield block;
+}
+
+function encodeBlock(lists: readonly List[]): Block {
+  const head = new ByteWriter();
+  head.varint(lists.length);
+  let next = 0;
+  for (const { term } of lists) {
+    head.varint(term - next);
+    next = term + 1;
+  }
+  for (const { postings } of lists) head.varint(postings.length);
+  const codes = new ByteWriter();
+  for (const { postings } of lists) {
+    let previous = -1;
+    for (const posting of postings) {
+      const doc = posting >>> 8;
+      head.varint(doc - previous - 1);
+      previous = doc;
+    }
+    codes.bytes(postings.map((posting) => posting & 255));
+  }
+  return { firstTerm: lists[0].term, bytes: pack(head.finish(), codes.finish()) };
+}
+
+function filesOf(blocks: readonly Block[]): Pick<PostingFiles, 'files' | 'table'> {
+  const groups: Block[][] = [];
+  let size = Number.POSITIVE_INFINITY;
+  for (const block of blocks) {
+    if (size + block.bytes.length > FILE_BYTES) {
+      groups.push([]);
+      size = 0;
+    }
+    groups[groups.length - 1].push(block);
+    size += block.bytes.length;
+  }
+  const contents = groups.map((group) => Buffer.concat(group.map(({ bytes }) => bytes)));
+  const table = new ByteWriter();
+  table.varint(groups.length);
+  table.varint(blocks.length);
+  for (const content of contents) table.bytes(hashOf(content));
+  for (const group of groups) table.varint(group.length);
+  blocks.forEach(({ firstTerm }, i) => {
+    table.varint(firstTerm - (blocks[i - 1]?.firstTerm ?? 0));
+  });
+  for (const { bytes } of blocks) table.varint(bytes.length);
+  return {
+    files: new Map(contents.map((content) => [`p/${hashName(content)}.bin`, content])),
+    table: table.finish(),
+  };
+}
