@@ -44,6 +44,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   view: ['core', 'files'],
   reproduce: ['core', 'files', 'config', 'text', 'model', 'data', 'engines', 'eval', 'train', 'sweep', 'figures'],
   server: ['core', 'files', 'search', 'engines'],
+  browser: ['core', 'text', 'search'],
+  site: ['core', 'files', 'config', 'text', 'data', 'search', 'engines', 'teach', 'browser'],
   cli: [
     'core',
     'files',
@@ -67,11 +69,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'view',
     'reproduce',
     'server',
+    'browser',
+    'site',
   ],
 };
 
 /** Folders that run in a browser as they are. */
-const BROWSER_SAFE = ['core', 'text', 'kernels', 'search'];
+const BROWSER_SAFE = ['core', 'text', 'kernels', 'search', 'browser'];
 
 /** Folders that may look at the clock: what people and logs see has a time. */
 const CLOCKS = ['cli', 'server'];

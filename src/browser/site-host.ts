@@ -120,20 +120,32 @@ function runsOf(pieces: readonly Piece[]): Piece[] {
 /** Requests over HTTP, below an address that ends in `/`. */
 export function httpFetch(base: string): FetchBytes {
   return async (name, range, signal) => {
-    const response = await request(new URL(name, base), range, signal);
-    if (range && (response.status === 416 || (response.status === 206 && !isRange(response, range)))) {
-      await response.body?.cancel();
-      return { bytes: await bodyOf(await request(new URL(name, base), undefined, signal), name), isWhole: true };
-    }
-    const bytes = await bodyOf(response, name);
-    if (response.status !== 206) return { bytes, isWhole: true };
-    if (bytes.length === range?.length) return { bytes, isWhole: false };
-    throw new SiteError(`${name}: asked for ${range?.length} bytes at ${range?.offset}, got ${bytes.length}`);
+    const url = new URL(name, base);
+    const ranged = range && (await requestRange(url, range, signal));
+    return ranged ?? { bytes: await bodyOf(await request(url, undefined, signal), name), isWhole: true };
   };
 }
 
+type ByteRange = NonNullable<Parameters<FetchBytes>[1]>;
+
+/**
+ * A range, or what came in its place; undefined where it is of no use. A compressed range is one that browsers fail to
+ * unpack: to them the request has failed, and only asking for the whole file tells whether the network is gone.
+ */
+async function requestRange(url: URL, range: ByteRange, signal: AbortSignal | undefined): Promise<Fetched | undefined> {
+  try {
+    const response = await request(url, range, signal);
+    if (response.status === 200) return { bytes: new Uint8Array(await response.arrayBuffer()), isWhole: true };
+    const bytes = response.status === 206 && isRange(response, range) ? await response.arrayBuffer() : undefined;
+    return bytes?.byteLength === range.length ? { bytes: new Uint8Array(bytes), isWhole: false } : undefined;
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    return undefined;
+  }
+}
+
 /** Names are hashes of contents: what a browser has under a name is right for ever, and need not be asked for again. */
-async function request(url: URL, range: Parameters<FetchBytes>[1], signal: AbortSignal | undefined): Promise<Response> {
+async function request(url: URL, range: ByteRange | undefined, signal: AbortSignal | undefined): Promise<Response> {
   const headers = range ? { Range: `bytes=${range.offset}-${range.offset + range.length - 1}` } : {};
   const init: RequestInit & { cache: 'force-cache' } = { cache: 'force-cache', headers, ...(signal ? { signal } : {}) };
   try {
@@ -147,7 +159,7 @@ async function request(url: URL, range: Parameters<FetchBytes>[1], signal: Abort
   }
 }
 
-function isRange(response: Response, { offset, length }: { offset: number; length: number }): boolean {
+function isRange(response: Response, { offset, length }: ByteRange): boolean {
   const place = response.headers.get('Content-Range');
   const isPlace = place === null || place.startsWith(`bytes ${offset}-${offset + length - 1}/`);
   return isPlace && response.headers.get('Content-Encoding') === null;

@@ -28,15 +28,22 @@ export const webAssembly: WebAssemblyApi | undefined = typeof WebAssembly === 'u
 
 const compiled = new Map<string, object>();
 
-/** A module, compiled once per thread; undefined where the machine lacks SIMD, which validation finds out. */
+/**
+ * A module, compiled once per thread; undefined where the machine lacks SIMD, which validation finds out, and where the
+ * policy of a web page forbids to compile, which only trying does.
+ */
 function compile(base64: string): object | undefined {
   const known = compiled.get(base64);
   if (known || !webAssembly) return known;
   const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
   if (!webAssembly.validate(bytes)) return undefined;
-  const module = new webAssembly.Module(bytes);
-  compiled.set(base64, module);
-  return module;
+  try {
+    const module = new webAssembly.Module(bytes);
+    compiled.set(base64, module);
+    return module;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A function of a kernel. */

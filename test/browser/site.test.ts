@@ -1,0 +1,225 @@
+/** Site search in a real Chromium: as Node to the bit, on hosts of every kind, without network, worker or WebAssembly. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { open, SiteAnswer, SiteSearch } from '../../src/browser/index.ts';
+import type { Index } from '../../src/engines/index.ts';
+import type { SiteFiles } from '../../src/site/index.ts';
+import type { LocalServer } from '../http/local-server.ts';
+import { everydayQueries, makeEverydayIndex, siteOfIndex } from '../site/everyday-site.ts';
+import { launchChromium, noChromium } from './chromium.ts';
+import { type HostKind, serveSite } from './site-server.ts';
+
+const TIMEOUT_MS = 120_000;
+const STRICT = "default-src 'none'; script-src 'self'; connect-src 'self'";
+
+declare global {
+  interface Window {
+    /** What the page's script imports of lzero.js. */
+    openSearch: typeof open;
+    search: SiteSearch;
+  }
+}
+
+let browser: Browser;
+let folder: string;
+let index: Index;
+let site: SiteFiles;
+const servers: LocalServer[] = [];
+
+/** A page of a host, before anything is opened. */
+async function visit(kind: HostKind = {}): Promise<{ page: Page; server: LocalServer }> {
+  const server = await serveSite(site, kind);
+  servers.push(server);
+  const page = await (await browser.newContext()).newPage();
+  await page.goto(server.url);
+  await page.waitForFunction(() => 'openSearch' in window);
+  return { page, server };
+}
+
+/** Opens the search as a page does; says what is degraded. */
+async function openSite(page: Page, options: { worker?: boolean } = {}): Promise<readonly string[]> {
+  return await page.evaluate(async (given) => {
+    window.search = await window.openSearch('/search/', given);
+    return window.search.degraded;
+  }, options);
+}
+
+async function ask(page: Page, text: string, options: object = {}): Promise<SiteAnswer> {
+  return await page.evaluate(([query, given]) => window.search(String(query), Object(given)), [text, options]);
+}
+
+/** What must be the same everywhere. */
+function ranking({ hits }: Pick<SiteAnswer, 'hits'>): { id: string; score: number }[] {
+  return hits.map(({ id, score }) => ({ id, score }));
+}
+
+async function expected(text: string): Promise<{ id: string; score: number }[]> {
+  return (await index.search(text, { k: 10 })).hits.map(({ id, score }) => ({ id, score }));
+}
+
+async function expectSame(page: Page, numQueries = 5): Promise<void> {
+  for (const text of everydayQueries().slice(0, numQueries))
+    expect(ranking(await ask(page, text)), text).toEqual(await expected(text));
+}
+
+describe.skipIf(noChromium !== '')(`site search in a browser${noChromium}`, { timeout: TIMEOUT_MS }, () => {
+  beforeAll(async () => {
+    browser = await launchChromium();
+    folder = mkdtempSync(join(tmpdir(), 'lzero-site-page-'));
+    index = await makeEverydayIndex(join(folder, 'index'));
+    site = await siteOfIndex(index);
+  }, TIMEOUT_MS);
+
+  afterEach(async () => {
+    for (const context of browser.contexts()) await context.close();
+    for (const server of servers.splice(0)) await server.stop();
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await index?.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('ranks every query as Node does, scores to the bit, with nothing degraded', async () => {
+    const { page, server } = await visit();
+    expect(await openSite(page)).toEqual([]);
+    await expectSame(page, everydayQueries().length);
+    expect(await page.evaluate(() => window.search.degraded)).toEqual([]);
+    expect(server.asked.some(({ headers }) => headers.range !== undefined)).toBe(true);
+    const answer = await ask(page, 'keep bread fresh', { explain: true, k: 3 });
+    const node = (await index.search('keep bread fresh', { explain: true, k: 3 })).hits;
+    expect(answer.hits.map(({ explain = [] }) => explain.map(({ product }) => product))).toEqual(
+      node.map(({ explain = [] }) => explain.map(({ product }) => product)),
+    );
+    expect(await page.evaluate(() => window.search.site)).toEqual({
+      numPages: site.manifest.numPages,
+      numSections: site.manifest.numSections,
+      labels: { shelf: ['shelf 0', 'shelf 1', 'shelf 2', 'shelf 3'] },
+    });
+  });
+
+  it('gives the same answers where a host sends whole files, compresses, or compresses ranges; and says so', async () => {
+    const noRanges = expect.stringContaining('does not give ranges');
+    for (const [kind, degraded] of [
+      [{ ranges: 'ignored' }, [noRanges]],
+      [{ ranges: 'yes', gzip: true }, []],
+      [{ ranges: 'ignored', gzip: true }, [noRanges]],
+      [{ ranges: 'encoded', gzip: true }, [noRanges]],
+    ] satisfies [HostKind, unknown[]][]) {
+      const { page } = await visit(kind);
+      await openSite(page);
+      await expectSame(page);
+      expect(await page.evaluate(() => window.search.degraded), JSON.stringify(kind)).toEqual(degraded);
+    }
+  });
+
+  it('runs in JavaScript under a policy without wasm-unsafe-eval, in WebAssembly with it', async () => {
+    const { page } = await visit({ policy: STRICT });
+    expect(await openSite(page)).toEqual([expect.stringContaining('wasm-unsafe-eval')]);
+    await expectSame(page, 20);
+    const { page: permitted } = await visit({
+      policy: STRICT.replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'"),
+    });
+    expect(await openSite(permitted)).toEqual([]);
+    await expectSame(permitted);
+  });
+
+  it('runs without WebAssembly, and without a worker, and says which', async () => {
+    const { page } = await visit();
+    expect(await openSite(page, { worker: false })).toEqual([]);
+    await expectSame(page);
+    const { page: noWorker } = await visit();
+    await noWorker.evaluate(() => Reflect.deleteProperty(window, 'Worker'));
+    expect(await openSite(noWorker)).toEqual([expect.stringContaining('no worker could be started')]);
+    await expectSame(noWorker);
+    const { page: forbidden } = await visit({ policy: `${STRICT}; worker-src 'none'` });
+    expect(await openSite(forbidden)).toContainEqual(expect.stringContaining('no worker could be started'));
+    await expectSame(forbidden);
+    const { page: noWasm } = await visit();
+    await noWasm.evaluate(() => Reflect.deleteProperty(window, 'WebAssembly'));
+    expect(await openSite(noWasm, { worker: false })).toEqual([expect.stringContaining('WebAssembly is missing')]);
+    await expectSame(noWasm);
+  });
+
+  it('goes on without a network with what it has, and names what it cannot fetch', async () => {
+    const { page } = await visit();
+    await openSite(page);
+    const [known, unknown] = ['keep bread fresh', 'clean a rusty bicycle chain'];
+    const before = await ask(page, known);
+    await page.context().setOffline(true);
+    expect(ranking(await ask(page, known))).toEqual(ranking(before));
+    await expect(ask(page, unknown)).rejects.toThrow('cannot be fetched');
+    await page.context().setOffline(false);
+    expect(ranking(await ask(page, unknown))).toEqual(await expected(unknown));
+  });
+
+  it('works without a network after a reload of the engine, where the service worker keeps the site', async () => {
+    const { page, server } = await visit();
+    await page.evaluate(async () => {
+      const { installing, waiting, active } = await navigator.serviceWorker.register('/search/lzero-offline.js');
+      const worker = installing ?? waiting ?? active;
+      while (worker && worker.state !== 'activated')
+        await new Promise((resolve) => worker.addEventListener('statechange', resolve, { once: true }));
+    });
+    await openSite(page);
+    const text = 'keep bread fresh';
+    const before = await ask(page, text);
+    await page.evaluate(() => window.search.close());
+    await server.stop();
+    servers.splice(0);
+    await openSite(page);
+    expect(ranking(await ask(page, text))).toEqual(ranking(before));
+  });
+
+  it('names a damaged file, and answers again once it is whole', async () => {
+    let isDamaged = true;
+    const change = (name: string, bytes: Uint8Array): Uint8Array =>
+      isDamaged && name.startsWith('p/') ? bytes.map((byte, i) => (i % 16 === 9 ? byte ^ 4 : byte)) : bytes;
+    const { page } = await visit({ change });
+    await openSite(page);
+    await expect(ask(page, 'keep bread fresh')).rejects.toThrow(/p\/[0-9a-f]{10}\.bin, byte \d+, is damaged/);
+    isDamaged = false;
+    expect(ranking(await ask(page, 'clean a rusty bicycle chain'))).toEqual(
+      await expected('clean a rusty bicycle chain'),
+    );
+  });
+
+  it('tells which of overlapping answers is stale on a slow network, and aborts', async () => {
+    const { page } = await visit({ delayMs: 150 });
+    await openSite(page);
+    const [first, second] = await page.evaluate(() =>
+      Promise.all([window.search('bread'), window.search('bread mould')]),
+    );
+    expect([first.stale, second.stale]).toEqual([true, false]);
+    expect(ranking(second)).toEqual(await expected('bread mould'));
+    const reason = await page.evaluate(async () => {
+      const controller = new AbortController();
+      const answer = window.search('clean a rusty bicycle chain', { signal: controller.signal });
+      setTimeout(() => controller.abort(), 20);
+      return await answer.then(
+        () => 'answered',
+        (error: Error) => error.name,
+      );
+    });
+    expect(reason).toBe('AbortError');
+    expect(ranking(await ask(page, 'clean a rusty bicycle chain'))).toEqual(
+      await expected('clean a rusty bicycle chain'),
+    );
+  });
+
+  it('refuses what is not a site, wrong options, and searches after close', async () => {
+    const { page } = await visit();
+    const opening = page.evaluate(async () => {
+      await window.openSearch('/nothing/');
+    });
+    await expect(opening).rejects.toThrow('the host answered 404');
+    await openSite(page);
+    await expect(ask(page, 'bread', { k: 0 })).rejects.toThrow('k must be a whole number');
+    await page.evaluate(() => window.search.close());
+    await expect(ask(page, 'bread')).rejects.toThrow('closed');
+  });
+});
