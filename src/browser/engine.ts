@@ -18,7 +18,7 @@ import type { SiteManifest } from './manifest.ts';
 import { unpack } from './packed.ts';
 import { type PageTable, readPageTable } from './page-table.ts';
 import { PostingStore, segmentOf, type TermLists } from './posting-store.ts';
-import type { HostRequest, SiteHost } from './site-host.ts';
+import { type HostRequest, readFile, readPieces, type SiteHost } from './site-host.ts';
 import { parsePrefix, parseText, type SiteQuery } from './site-query.ts';
 import { readStart, type SiteStart } from './start-file.ts';
 import { readTextRecord, type SectionText } from './text-record.ts';
@@ -58,7 +58,8 @@ export class SiteEngine {
   /** Fetches what is needed before the first query. */
   static async open(host: SiteHost, manifest: SiteManifest, request: HostRequest): Promise<SiteEngine> {
     const { name } = manifest.start;
-    const start = readStart(await unpack(await host.file(name, request), name), name);
+    const read = async (piece: Uint8Array): Promise<SiteStart> => readStart(await unpack(piece, name), name);
+    const start = await readFile(host, name, { request, read });
     return new SiteEngine(host, manifest, start);
   }
 
@@ -110,10 +111,8 @@ export class SiteEngine {
   /** Pages and labels come with the first query: they are not needed to show a search box. */
   #pageTable(request: HostRequest): Promise<PageTable> {
     const { name } = this.#manifest.pages;
-    this.#pages ??= this.#host
-      .file(name, request)
-      .then((piece) => unpack(piece, name))
-      .then((bytes) => readPageTable(bytes, name));
+    const read = async (piece: Uint8Array): Promise<PageTable> => readPageTable(await unpack(piece, name), name);
+    this.#pages ??= readFile(this.#host, name, { request: { count: request.count }, read });
     const coming = this.#pages;
     coming.catch(() => {
       if (this.#pages === coming) this.#pages = undefined; // the next query tries again
@@ -216,14 +215,14 @@ export class SiteEngine {
       else missing.push(section);
     }
     const pieces = missing.map((section) => pages.recordOf(section));
-    const records = await this.#host.pieces(pieces, request);
-    await Promise.all(
-      missing.map(async (section, i) => {
-        const text = await readTextRecord(records[i], `${pieces[i].file}, byte ${pieces[i].offset},`);
-        texts.set(section, text);
-        this.#texts.set(section, text);
-      }),
-    );
+    const found = await readPieces(this.#host, pieces, {
+      request,
+      read: (record, { file, offset }) => readTextRecord(record, `${file}, byte ${offset},`),
+    });
+    missing.forEach((section, i) => {
+      texts.set(section, found[i]);
+      this.#texts.set(section, found[i]);
+    });
     for (const [oldest] of this.#texts) {
       if (this.#texts.size <= MAX_TEXTS) break;
       this.#texts.delete(oldest);

@@ -11,7 +11,7 @@ import {
 import type { SiteManifest } from './manifest.ts';
 import { unpack } from './packed.ts';
 import { type BlockTable, readBlock } from './posting-blocks.ts';
-import type { HostRequest, SiteHost } from './site-host.ts';
+import { type HostRequest, readPieces, type SiteHost } from './site-host.ts';
 
 /** Postings that are kept for the next query: 16 MB of them. */
 const MAX_KEPT = 4_000_000;
@@ -39,8 +39,10 @@ export class PostingStore {
     const blocks = Array.from(terms, (term) => this.#blocks.blockOf(term));
     const missing = [...new Set(blocks)].filter((block) => block !== undefined).filter((block) => !this.#touch(block));
     const pieces = missing.map((block) => this.#blocks.pieceOf(block));
-    const found = await this.#host.pieces(pieces, request);
-    const unpacked = await Promise.all(found.map((piece, i) => this.#unpacked(piece, pieces[i])));
+    const unpacked = await readPieces(this.#host, pieces, {
+      request,
+      read: (bytes, piece) => this.#unpacked(bytes, piece),
+    });
     missing.forEach((block, i) => {
       this.#keep(block, unpacked[i]);
     });

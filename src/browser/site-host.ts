@@ -24,13 +24,15 @@ export type HostRequest = {
   readonly signal?: AbortSignal | undefined;
   /** Told how many bytes came for this request. */
   readonly count: (bytes: number) => void;
+  /** Past every cache: what came before was damaged. */
+  readonly isFresh?: boolean | undefined;
 };
 
 /** One request of the network. `range` is left out for a whole file. */
 export type FetchBytes = (
   name: string,
   range: { readonly offset: number; readonly length: number } | undefined,
-  signal: AbortSignal | undefined,
+  request: Pick<HostRequest, 'signal' | 'isFresh'>,
 ) => Promise<Fetched>;
 
 /** What came: all of a file, or the range. */
@@ -56,9 +58,9 @@ export class FetchingHost implements SiteHost {
     return this.#hasRanges;
   }
 
-  async file(name: string, { signal, count }: HostRequest): Promise<Uint8Array> {
-    const { bytes } = await this.#fetch(name, undefined, signal);
-    count(bytes.length);
+  async file(name: string, request: HostRequest): Promise<Uint8Array> {
+    const { bytes } = await this.#fetch(name, undefined, request);
+    request.count(bytes.length);
     return bytes;
   }
 
@@ -75,7 +77,7 @@ export class FetchingHost implements SiteHost {
     const { file, fileBytes, offset, length } = run;
     if (this.#hasRanges === false || length > WHOLE_SHARE * fileBytes || this.#files.has(file))
       return partOf(await this.#wholeFile(file, request), run);
-    const { bytes, isWhole } = await this.#fetch(file, { offset, length }, request.signal);
+    const { bytes, isWhole } = await this.#fetch(file, { offset, length }, request);
     request.count(bytes.length);
     this.#hasRanges = !isWhole;
     if (!isWhole) return bytes;
@@ -84,8 +86,9 @@ export class FetchingHost implements SiteHost {
   }
 
   /** Several searches may want one file at the same time: one that is aborted must not take it away from the others. */
-  async #wholeFile(file: string, { count }: HostRequest): Promise<Uint8Array> {
-    const coming = this.#files.get(file) ?? this.file(file, { count });
+  async #wholeFile(file: string, { count, isFresh }: HostRequest): Promise<Uint8Array> {
+    const known = isFresh ? undefined : this.#files.get(file);
+    const coming = known ?? this.file(file, { count, isFresh });
     this.#files.set(file, coming);
     try {
       return await coming;
@@ -94,6 +97,40 @@ export class FetchingHost implements SiteHost {
       throw error;
     }
   }
+}
+
+/**
+ * Fetches pieces and reads each. One that is damaged is fetched again past the caches, which would give the damage back for
+ * ever; if it still is, `read` has said what is wrong.
+ */
+export async function readPieces<T>(
+  host: SiteHost,
+  pieces: readonly Piece[],
+  { request, read }: { readonly request: HostRequest; readonly read: (bytes: Uint8Array, piece: Piece) => Promise<T> },
+): Promise<T[]> {
+  const found = await host.pieces(pieces, request);
+  return await Promise.all(
+    found.map((bytes, i) =>
+      read(bytes, pieces[i]).catch(async (error: unknown) => {
+        if (!(error instanceof SiteError)) throw error;
+        const [again] = await host.pieces([pieces[i]], { ...request, isFresh: true });
+        return await read(again, pieces[i]);
+      }),
+    ),
+  );
+}
+
+/** The same of a whole file. */
+export async function readFile<T>(
+  host: SiteHost,
+  name: string,
+  { request, read }: { readonly request: HostRequest; readonly read: (bytes: Uint8Array) => Promise<T> },
+): Promise<T> {
+  const bytes = await host.file(name, request);
+  return await read(bytes).catch(async (error: unknown) => {
+    if (!(error instanceof SiteError)) throw error;
+    return await read(await host.file(name, { ...request, isFresh: true }));
+  });
 }
 
 function partOf(bytes: Uint8Array, { file, fileBytes, offset, length }: Piece): Uint8Array {
@@ -119,35 +156,37 @@ function runsOf(pieces: readonly Piece[]): Piece[] {
 
 /** Requests over HTTP, below an address that ends in `/`. */
 export function httpFetch(base: string): FetchBytes {
-  return async (name, range, signal) => {
+  return async (name, range, asked) => {
     const url = new URL(name, base);
-    const ranged = range && (await requestRange(url, range, signal));
-    return ranged ?? { bytes: await bodyOf(await request(url, undefined, signal), name), isWhole: true };
+    const ranged = range && (await requestRange(url, range, asked));
+    return ranged ?? { bytes: await bodyOf(await request(url, undefined, asked), name), isWhole: true };
   };
 }
 
 type ByteRange = NonNullable<Parameters<FetchBytes>[1]>;
+type Asked = Parameters<FetchBytes>[2];
 
 /**
  * A range, or what came in its place; undefined where it is of no use. A compressed range is one that browsers fail to
  * unpack: to them the request has failed, and only asking for the whole file tells whether the network is gone.
  */
-async function requestRange(url: URL, range: ByteRange, signal: AbortSignal | undefined): Promise<Fetched | undefined> {
+async function requestRange(url: URL, range: ByteRange, asked: Asked): Promise<Fetched | undefined> {
   try {
-    const response = await request(url, range, signal);
+    const response = await request(url, range, asked);
     if (response.status === 200) return { bytes: new Uint8Array(await response.arrayBuffer()), isWhole: true };
     const bytes = response.status === 206 && isRange(response, range) ? await response.arrayBuffer() : undefined;
     return bytes?.byteLength === range.length ? { bytes: new Uint8Array(bytes), isWhole: false } : undefined;
   } catch (error) {
-    if (signal?.aborted) throw error;
+    if (asked.signal?.aborted) throw error;
     return undefined;
   }
 }
 
 /** Names are hashes of contents: what a browser has under a name is right for ever, and need not be asked for again. */
-async function request(url: URL, range: ByteRange | undefined, signal: AbortSignal | undefined): Promise<Response> {
+async function request(url: URL, range: ByteRange | undefined, { signal, isFresh }: Asked): Promise<Response> {
   const headers = range ? { Range: `bytes=${range.offset}-${range.offset + range.length - 1}` } : {};
-  const init: RequestInit & { cache: 'force-cache' } = { cache: 'force-cache', headers, ...(signal ? { signal } : {}) };
+  const cache: 'reload' | 'force-cache' = isFresh ? 'reload' : 'force-cache';
+  const init: RequestInit & { cache: typeof cache } = { cache, headers, ...(signal ? { signal } : {}) };
   try {
     return await fetch(url, init);
   } catch (cause) {

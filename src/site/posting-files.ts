@@ -3,8 +3,10 @@ import { ByteWriter } from '../core/index.ts';
 import { type ByteSource, type Postings, rowAt, SegmentReader } from '../search/index.ts';
 import { hashName, hashOf, pack } from './pack.ts';
 
-/** Postings of a block: some two kilobytes, which is what a rare term costs. A list that is longer has its own. */
-const BLOCK_POSTINGS = 1024;
+/** Postings of a block at least: some two kilobytes, which is what a rare term costs. A list that is longer has its own. */
+const MIN_BLOCK_POSTINGS = 1024;
+/** Blocks of a large site, about: each takes two or three bytes of what is fetched before the first query. */
+const MAX_BLOCKS = 3000;
 /** Bytes of a file: what a term costs on a host that gives no ranges. */
 const FILE_BYTES = 32 * 1024;
 
@@ -42,17 +44,18 @@ export function postingFiles(segment: ByteSource, { renumbered, minCode = 1 }: P
       if (postings.length > 0) yield { term: renumbered[row.term], postings };
     }
   }
-  const blocks = Array.from(blocksOf(lists()), encodeBlock);
+  const limit = Math.max(MIN_BLOCK_POSTINGS, Math.ceil(directory.numPostings / MAX_BLOCKS));
+  const blocks = Array.from(blocksOf(lists(), limit), encodeBlock);
   return { ...filesOf(blocks), numPostings, numBlocks: blocks.length };
 }
 
 /** Neighbours until a block is full; long lists alone. */
-function* blocksOf(lists: Iterable<List>): Generator<List[]> {
+function* blocksOf(lists: Iterable<List>, limit: number): Generator<List[]> {
   let block: List[] = [];
   let size = 0;
   for (const list of lists) {
     const { length } = list.postings;
-    if (block.length > 0 && size + length > BLOCK_POSTINGS) {
+    if (block.length > 0 && size + length > limit) {
       yield block;
       block = [];
       size = 0;

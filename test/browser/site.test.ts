@@ -182,10 +182,8 @@ describe.skipIf(noChromium !== '')(`site search in a browser${noChromium}`, { ti
     const { page } = await visit({ change });
     await openSite(page);
     await expect(ask(page, 'keep bread fresh')).rejects.toThrow(/p\/[0-9a-f]{10}\.bin, byte \d+, is damaged/);
-    isDamaged = false;
-    expect(ranking(await ask(page, 'clean a rusty bicycle chain'))).toEqual(
-      await expected('clean a rusty bicycle chain'),
-    );
+    isDamaged = false; // what the browser has in its cache still is
+    expect(ranking(await ask(page, 'keep bread fresh'))).toEqual(await expected('keep bread fresh'));
   });
 
   it('tells which of overlapping answers is stale on a slow network, and aborts', async () => {

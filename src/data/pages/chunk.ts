@@ -267,7 +267,7 @@ class Cutter {
 }
 
 function isSameSection(a: Unit, b: Unit): boolean {
-  return a.heading === b.heading && a.anchor === b.anchor;
+  return a.heading === b.heading && a.anchor === b.anchor && a.weight === b.weight;
 }
 
 function joinUnits(units: readonly Unit[]): string {

@@ -1,0 +1,89 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { runCommands } from '../../test/cli/fake-host.ts';
+import { lzeroJson, Scratch } from '../../test/cli/index-commands.ts';
+import { siteCommand } from './site.ts';
+
+const scratch = new Scratch();
+const site = (...argv: string[]) =>
+  runCommands([siteCommand], ['site', 'build', ...argv, '--cache', join(scratch.folder, 'cache')]);
+const built = async (...argv: string[]) => {
+  const { exitCode, stdout, stderr } = await site(...argv, '--json');
+  if (exitCode !== 0) throw new Error(stderr);
+  return JSON.parse(stdout);
+};
+
+/** A site of twelve pages, one of them in a folder of its own. */
+function makePages(change = ''): string {
+  for (let i = 0; i < 12; i++)
+    scratch.write(
+      `public/guide/part-${i}.html`,
+      `<title>Part ${i}</title><nav>menu</nav><main><h1>Part ${i}</h1><p>About boats number ${i}, ropes and tides.</p>` +
+        `<h2 id="knots">Knots ${i}</h2><p>${'Tie a bowline, then a sheet bend, and let it dry. '.repeat(30)}${i === 3 ? change : ''}</p></main>`,
+    );
+  scratch.write(
+    'public/index.html',
+    '<title>Harbour</title><main data-lzero-label="kind:start"><p>Where to begin.</p></main>',
+  );
+  return join(scratch.folder, 'public');
+}
+
+afterAll(() => scratch.remove());
+
+describe('lzero site build', { timeout: 60_000 }, () => {
+  it('writes a site, says what it costs, and writes nothing when nothing has changed', async () => {
+    const pages = makePages();
+    const out = join(scratch.folder, 'search');
+    const first = await built(pages, '-o', out, '--model', 'bow', '--base', 'https://example.org/');
+    expect(first).toMatchObject({ schemaVersion: 1, pages: 13, written: { numKept: 0 } });
+    expect(first.bytes.startBytes).toBeGreaterThan(50_000);
+    expect(first.bytes.cold.p50).toBeGreaterThan(0);
+    expect(existsSync(join(out, 'lzero.js'))).toBe(true);
+    const { labels } = JSON.parse(readFileSync(join(out, 'manifest.json'), 'utf8'));
+    expect(labels).toEqual({ kind: ['start'] });
+    const again = await built(pages, '-o', out, '--model', 'bow', '--base', 'https://example.org/');
+    expect(again.written).toEqual({ numWritten: 0, numKept: first.files, numRemoved: 0 });
+  });
+
+  it('encodes only what has changed', async () => {
+    const { stderr } = await site(
+      makePages('Now with a knife.'),
+      '-o',
+      join(scratch.folder, 'search'),
+      '--model',
+      'bow',
+    );
+    expect(stderr).toMatch(/\b[1-3] encoded, \d+ remembered/);
+  });
+
+  it('takes an index as it is', async () => {
+    const index = join(scratch.folder, 'pages.index');
+    await lzeroJson('index', makePages(), '-o', index, '--model', 'bow');
+    const out = join(scratch.folder, 'of-index');
+    expect(await built(index, '-o', out)).toMatchObject({ pages: 13 });
+    const { exitCode, stderr } = await site(makePages(), '-o', index, '--model', 'bow');
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('is an index')]);
+  });
+
+  it('fails over budget and writes nothing; --fit prunes and says what it cost', async () => {
+    const out = join(scratch.folder, 'dear');
+    const { exitCode, stderr } = await site(makePages(), '-o', out, '--model', 'bow', '--budget', '100B');
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/a first query costs .* the budget is 100 B/);
+    expect(existsSync(out)).toBe(false);
+    const impossible = await site(makePages(), '-o', out, '--model', 'bow', '--budget', '100B', '--fit');
+    expect(impossible.stderr).toContain('even half of the weights is too much');
+    expect((await site(makePages(), '-o', out, '--fit')).stderr).toContain('--fit needs --budget');
+  });
+
+  it('obeys a configuration: what is left out is in no text', async () => {
+    const config = scratch.write('lzero.site.yaml', "pages: { exclude: ['guide/part-1*.html'] }\nexclude: [h2, nav]\n");
+    const out = join(scratch.folder, 'configured');
+    expect(await built(makePages(), '-o', out, '--model', 'bow', '--config', config)).toMatchObject({ pages: 10 });
+    const wrong = scratch.write('wrong.yaml', 'exlude: [h2]\n');
+    const { stderr } = await site(makePages(), '-o', out, '--model', 'bow', '--config', wrong);
+    expect(stderr).toMatch(/wrong\.yaml:1.*exlude/s);
+    expect(readdirSync(out)).toContain('manifest.json');
+  });
+});
