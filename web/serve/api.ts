@@ -1,4 +1,5 @@
 /** What the page asks the server for: the HTTP API as docs/SERVER.md has it, and nothing else. */
+import type { Place } from '../shared/pieces.ts';
 
 /** A term that query and document share. */
 export type Product = {
@@ -7,9 +8,6 @@ export type Product = {
   readonly docWeight: number;
   readonly product: number;
 };
-
-/** From, to. */
-export type Place = readonly [start: number, end: number];
 
 /** A found document. */
 export type Hit = {

@@ -1,6 +1,6 @@
 /** The parts of the page that compute. */
 import { describe, expect, it } from 'vitest';
-import { piecesOf } from './highlighted.tsx';
+import { piecesOf } from '../shared/pieces.ts';
 import { hashOf, questionOf, settled, systemLabel, systemsOf } from './question.ts';
 import { safeAddress } from './results.tsx';
 import { bytes } from './statistics.tsx';
