@@ -44,7 +44,12 @@ export function drawBox({ mode, strings, hotkeys, action, parameter }: BoxOption
     { part: 'clear', class: 'clear', type: 'button', 'aria-label': strings.clear, hidden: true },
     '✕',
   );
-  const close = make('button', { part: 'close', class: 'close', type: 'button', 'aria-label': strings.close }, 'Esc');
+  const close = make(
+    'button',
+    { part: 'close', class: 'close', type: 'button' },
+    make('span', { class: 'unseen' }, strings.close),
+    make('span', { 'aria-hidden': 'true' }, 'Esc'),
+  );
   const form = make(
     'form',
     { part: 'form', class: 'form', role: 'search', action, 'aria-label': strings.label },
@@ -93,14 +98,11 @@ export function drawBox({ mode, strings, hotkeys, action, parameter }: BoxOption
     'button',
     { part: 'trigger', class: 'trigger', type: 'button', 'aria-haspopup': 'dialog', 'aria-keyshortcuts': shortcuts },
     drawGlass(),
-    make('span', { class: 'wide' }, strings.placeholder),
+    make('span', { class: 'grow' }, strings.placeholder),
     ...hotkeys
       .slice(0, 1)
-      .map((hotkey) =>
-        make('kbd', { part: 'shortcut', class: 'wide', 'aria-hidden': 'true' }, shortcutLabel(hotkey, isMac())),
-      ),
+      .map((hotkey) => make('kbd', { part: 'shortcut', 'aria-hidden': 'true' }, shortcutLabel(hotkey, isMac()))),
   );
-  trigger.setAttribute('aria-label', strings.label);
   const dialog = make('dialog', { part: 'dialog', 'aria-label': strings.label });
   if (mode === 'dialog') dialog.append(body);
   const root = mode === 'dialog' ? [trigger, dialog] : [body];

@@ -47,21 +47,19 @@ function drawOption({ id, rank, kind, title, url, snippet, labels = [] }: Option
     href: pageAddress(url, document.baseURI),
     tabindex: '-1',
     'aria-selected': 'false',
-    'aria-labelledby': `${id}-title`,
-    'aria-describedby': snippet && `${id}-snippet`,
     'data-rank': String(rank),
   });
   option.append(make('span', { id: `${id}-title`, part: 'title', class: 'title', dir: 'auto' }, title || url));
   for (const label of labels) option.append(make('span', { part: 'label', class: 'label', dir: 'auto' }, label));
   // For a mouse; keys and screen readers have the button below the list, which explains whatever option is active.
   if (kind === 'page') option.append(make('span', { part: 'ask-why', class: 'ask-why', 'aria-hidden': 'true' }, '?'));
-  if (snippet) option.append(drawSnippet(snippet, `${id}-snippet`));
+  if (snippet) option.append(drawSnippet(snippet));
   return option;
 }
 
-function drawSnippet({ text, marks }: SiteSnippet, id: string): HTMLElement {
+function drawSnippet({ text, marks }: SiteSnippet): HTMLElement {
   const pieces = piecesOf(text, marks).map(({ text: piece, isMarked }) =>
     isMarked ? make('mark', { part: 'mark' }, piece) : piece,
   );
-  return make('span', { id, part: 'snippet', class: 'snippet', dir: 'auto' }, ...pieces);
+  return make('span', { part: 'snippet', class: 'snippet', dir: 'auto' }, ...pieces);
 }

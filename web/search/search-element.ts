@@ -269,19 +269,20 @@ export class LzeroSearch extends HTMLElement {
   #show(answer: SiteAnswer | undefined): void {
     const box = this.#settle();
     if (!box) return;
+    const active = isSameList(this.#answer, answer) ? this.#active : NO_OPTION;
     this.#answer = answer;
     const hits = answer?.hits ?? [];
     box.list.replaceChildren(...drawHits(hits));
     box.list.scrollTop = 0;
     box.list.hidden = hits.length === 0;
     box.footer.hidden = hits.length === 0;
-    this.#activate(NO_OPTION);
+    this.#activate(active);
     const count = answer ? counted(this.#strings.count, hits.length, this.#language) : '';
     box.count.textContent = count;
     const none = answer && hits.length === 0 ? filled(this.#strings.none, { query: answer.query }) : undefined;
     this.#notice(none === undefined ? [] : [none, this.#strings.noneHint]);
     this.#pause = setTimeout(() => this.#say(none ?? count), PAUSE_MS);
-    if (this.#isExplaining) this.#explain(1);
+    if (this.#isExplaining) this.#explain(this.#activeRank);
     if (answer) this.#expand();
     else this.#collapse();
     this.#link(answer?.query ?? '');
@@ -460,21 +461,11 @@ export class LzeroSearch extends HTMLElement {
     whyButton?.setAttribute('aria-expanded', String(isExplaining));
     if (!isExplaining) why?.setAttribute('hidden', '');
     else if (this.#answer?.hits[0]?.explain) this.#explain(this.#activeRank);
-    else this.#askAgainToExplain();
+    else this.#ask(); // answers carry products only where they were asked for
   }
 
   get #activeRank(): number {
     return Number(this.#options[this.#active]?.dataset.rank ?? 1);
-  }
-
-  /** Answers carry products only where they were asked for. */
-  #askAgainToExplain(): void {
-    const active = this.#active;
-    const again = (): void => {
-      this.#activate(active);
-    };
-    this.addEventListener('lzero-answer', again, { once: true });
-    this.#ask();
   }
 
   #explain(rank: number): void {
@@ -495,6 +486,12 @@ export class LzeroSearch extends HTMLElement {
     else address.searchParams.set(this.#parameter, query);
     if (address.href !== location.href) history.replaceState(history.state, '', address);
   }
+}
+
+/** Whether an answer has the pages of the one before, in the same order: then the same option stays active. */
+function isSameList(before: SiteAnswer | undefined, answer: SiteAnswer | undefined): boolean {
+  const idsOf = (one: SiteAnswer | undefined): string => JSON.stringify(one?.hits.map(({ id }) => id) ?? []);
+  return idsOf(before) === idsOf(answer);
 }
 
 function isMode(text: string): text is Mode {

@@ -216,7 +216,8 @@ const ar: Strings = {
   missing: 'ليس في هذه الصفحة: {terms}',
 };
 
-const LANGUAGES: Readonly<Record<string, Strings>> = { en, de, fr, es, ja, ar };
+/** By the first part of a language tag. */
+export const LANGUAGES: Readonly<Record<string, Strings>> = { en, de, fr, es, ja, ar };
 
 /** The strings of a language such as `de` or `de-AT`, English for others, with what the page has of its own. */
 export function stringsFor(language: string, own: Partial<Strings> = {}): Strings {

@@ -55,7 +55,7 @@ function drawProducts(hit: SiteHit, strings: Strings, language: string): HTMLEle
     make(
       'tr',
       {},
-      make('th', { scope: 'row', dir: 'auto' }, `${isShown(token, hit) ? '' : '≈ '}${tokenLabel(token)}`),
+      make('th', { scope: 'row' }, isShown(token, hit) ? '' : '≈ ', make('bdi', {}, tokenLabel(token))),
       ...[queryWeight, docWeight, product].map((value) => make('td', {}, format.format(value))),
       make(
         'td',
