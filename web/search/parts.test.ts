@@ -9,14 +9,13 @@ import { isShown, tokenLabel } from './why.ts';
 
 describe('the search box', () => {
   it('goes through options by arrows, by way of the text, and leaves Home and End to the text until one is active', () => {
-    const walk = (key: string, from: number): (number | undefined)[] => {
-      const steps: (number | undefined)[] = [];
-      for (let at: number | undefined = from; steps.length < 4 && at !== undefined; )
-        steps.push((at = optionAfter(key, at, 3)));
+    const walk = (key: string): (number | undefined)[] => {
+      const steps: (number | undefined)[] = [NO_OPTION];
+      for (let i = 0; i < 4; i++) steps.push(optionAfter(key, steps[i] ?? NO_OPTION, 3));
       return steps;
     };
-    expect(walk('ArrowDown', NO_OPTION)).toEqual([0, 1, 2, NO_OPTION]);
-    expect(walk('ArrowUp', NO_OPTION)).toEqual([2, 1, 0, NO_OPTION]);
+    expect(walk('ArrowDown')).toEqual([NO_OPTION, 0, 1, 2, NO_OPTION]);
+    expect(walk('ArrowUp')).toEqual([NO_OPTION, 2, 1, 0, NO_OPTION]);
     expect(optionAfter('Home', NO_OPTION, 3)).toBeUndefined();
     expect(optionAfter('End', NO_OPTION, 3)).toBeUndefined();
     expect(optionAfter('Home', 2, 3)).toBe(0);
