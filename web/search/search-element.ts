@@ -8,8 +8,7 @@ import { make } from './dom.ts';
 import { drawFacets, filterOf } from './facets.ts';
 import { failureOf } from './failure.ts';
 import { hotkeysOf, isHotkey, NO_OPTION, optionAfter } from './keys.ts';
-import { panelPlace } from './place.ts';
-import { drawHits } from './results.ts';
+import { Panel } from './panel.ts';
 import { type Session, startSession } from './session.ts';
 import { counted, filled, type Strings, stringsFor } from './strings.ts';
 import styleText from './style.css?inline';
@@ -42,12 +41,14 @@ export class LzeroSearch extends HTMLElement {
 
   readonly #root: ShadowRoot;
   #box: Box | undefined;
+  #panel: Panel | undefined;
   #session: Session | undefined;
   #search: SiteSearch | undefined;
   #ownStrings: Partial<Strings> = {};
   #strings: Strings = stringsFor('en');
   #answer: SiteAnswer | undefined;
-  #active = NO_OPTION;
+  /** Enter came before the answer. */
+  #isEntered = false;
   #patience: ReturnType<typeof setTimeout> | undefined;
   #pause: ReturnType<typeof setTimeout> | undefined;
   /** Ends what listens to the page, which outlives the element. */
@@ -91,15 +92,15 @@ export class LzeroSearch extends HTMLElement {
   /** Closes results, and the dialog where there is one. What is typed stays. */
   close(): void {
     this.#box?.dialog.close();
-    this.#collapse();
+    this.#panel?.collapse();
   }
 
   connectedCallback(): void {
     this.#listening = new AbortController();
     const { signal } = this.#listening;
     document.addEventListener('keydown', (event) => this.#pressedAnywhere(event), { signal });
-    window.addEventListener('resize', () => this.#place(), { signal });
-    window.addEventListener('online', () => this.#box?.notice.classList.contains('alarm') && this.#ask(), { signal });
+    window.addEventListener('resize', () => this.#panel?.place(), { signal });
+    window.addEventListener('online', () => this.#panel?.isAlarmed && this.#ask(), { signal });
     this.#rebuild();
     const linked = this.#parameter && new URLSearchParams(location.search).get(this.#parameter);
     if (linked) {
@@ -154,6 +155,7 @@ export class LzeroSearch extends HTMLElement {
       parameter: this.#parameter || 'q',
     });
     this.#box = box;
+    this.#panel = new Panel(box, this.#mode);
     this.#answer = undefined;
     this.#root.replaceChildren(...box.root);
     this.#listen(box);
@@ -171,7 +173,7 @@ export class LzeroSearch extends HTMLElement {
     const { input, form, clear, list, panel, facets, why, whyButton, trigger, dialog, close, body } = box;
     input.addEventListener('input', () => this.#typed());
     input.addEventListener('focus', () => this.#prepare());
-    input.addEventListener('click', () => this.#expand());
+    input.addEventListener('click', () => this.#panel?.expand());
     form.addEventListener('submit', (event) => this.#submitted(event));
     clear.addEventListener('click', () => {
       this.value = '';
@@ -190,7 +192,7 @@ export class LzeroSearch extends HTMLElement {
     });
     body.addEventListener('focusout', (event) => {
       const to = event.relatedTarget;
-      if (!(to instanceof Node && body.contains(to)) && document.hasFocus()) this.#collapse();
+      if (!(to instanceof Node && body.contains(to)) && document.hasFocus()) this.#panel?.collapse();
     });
     trigger.addEventListener('click', () => this.open());
     close.addEventListener('click', () => this.close());
@@ -206,7 +208,7 @@ export class LzeroSearch extends HTMLElement {
         if (this.#session !== session || this.#search === search) return;
         this.#search = search;
         this.#drawFacets(search);
-        this.dispatchEvent(new CustomEvent('lzero-open', { detail: search.site, bubbles: true, composed: true }));
+        this.#tell('lzero-open', search.site);
       },
       () => {}, // the question that meets it will say so
     );
@@ -229,6 +231,7 @@ export class LzeroSearch extends HTMLElement {
 
   #typed(): void {
     this.#box?.clear.toggleAttribute('hidden', this.value === '');
+    this.#isEntered = false;
     this.#ask();
   }
 
@@ -261,130 +264,64 @@ export class LzeroSearch extends HTMLElement {
     this.#patience = setTimeout(() => {
       const words = this.#search ? this.#strings.searching : this.#strings.loading;
       this.#say(words);
-      if (!this.#answer) this.#notice([words]);
+      if (!this.#answer) this.#panel?.notice([words]);
     }, PATIENCE_MS);
   }
 
   /** Shows an answer; undefined is that to no question. */
   #show(answer: SiteAnswer | undefined): void {
-    const box = this.#settle();
-    if (!box) return;
-    const active = isSameList(this.#answer, answer) ? this.#active : NO_OPTION;
-    this.#answer = answer;
+    const [box, panel] = [this.#box, this.#panel];
+    if (!box || !panel) return;
+    this.#settle();
     const hits = answer?.hits ?? [];
-    box.list.replaceChildren(...drawHits(hits));
-    box.list.scrollTop = 0;
-    box.list.hidden = hits.length === 0;
-    box.footer.hidden = hits.length === 0;
-    this.#activate(active);
+    panel.draw(hits, isSame(this.#answer, answer) ? panel.active : NO_OPTION);
+    this.#answer = answer;
     const count = answer ? counted(this.#strings.count, hits.length, this.#language) : '';
     box.count.textContent = count;
     const none = answer && hits.length === 0 ? filled(this.#strings.none, { query: answer.query }) : undefined;
-    this.#notice(none === undefined ? [] : [none, this.#strings.noneHint]);
+    panel.notice(none === undefined ? [] : [none, this.#strings.noneHint]);
     this.#pause = setTimeout(() => this.#say(none ?? count), PAUSE_MS);
-    if (this.#isExplaining) this.#explain(this.#activeRank);
-    if (answer) this.#expand();
-    else this.#collapse();
+    if (this.#isExplaining) this.#explain(panel.activeRank);
+    if (answer) panel.expand();
+    else panel.collapse();
     this.#link(answer?.query ?? '');
-    if (answer) this.dispatchEvent(new CustomEvent('lzero-answer', { detail: answer, bubbles: true, composed: true }));
+    if (answer) this.#tell('lzero-answer', answer);
+    if (this.#isEntered) panel.options[0]?.click();
+    this.#isEntered = false;
   }
 
   #fail(error: unknown): void {
-    const box = this.#settle();
-    if (!box) return;
+    const [box, panel] = [this.#box, this.#panel];
+    if (!box || !panel) return;
+    this.#settle();
     this.#answer = undefined;
-    box.list.hidden = true;
-    box.footer.hidden = true;
+    panel.draw([], NO_OPTION);
     box.why.hidden = true;
-    const { kind, message } = failureOf(error);
+    const { kind, details } = failureOf(error);
     const retry = make('button', { type: 'button', part: 'retry' }, this.#strings.retry);
     retry.addEventListener('click', () => {
       box.input.focus();
       this.#ask();
     });
-    this.#notice([this.#strings[kind], message], retry);
+    panel.notice([this.#strings[kind], ...details], retry);
     this.#say(this.#strings[kind]);
-    this.#expand();
-    this.dispatchEvent(new CustomEvent('lzero-error', { detail: error, bubbles: true, composed: true }));
+    this.#tell('lzero-error', error);
   }
 
   /** Waiting is over. */
-  #settle(): Box | undefined {
+  #settle(): void {
     clearTimeout(this.#patience);
     clearTimeout(this.#pause);
     this.#box?.body.classList.remove('waiting');
-    return this.#box;
   }
 
-  /** Lines in place of results, the first of which matters most; a button makes them an alarm. */
-  #notice(lines: readonly string[], button?: HTMLElement): void {
-    const { notice, panel } = this.#box ?? {};
-    const [first, ...more] = lines;
-    notice?.replaceChildren(
-      ...(first === undefined ? [] : [make('p', {}, first)]),
-      ...more.map((line) => make('small', {}, line)),
-      ...(button ? [button] : []),
-    );
-    notice?.toggleAttribute('hidden', lines.length === 0);
-    notice?.classList.toggle('alarm', button !== undefined);
-    if (lines.length > 0) {
-      panel?.removeAttribute('hidden');
-      this.#place();
-    }
+  /** Tells the page; false where it took the matter over. */
+  #tell(name: string, detail: unknown): boolean {
+    return this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true, cancelable: true }));
   }
 
   #say(text: string): void {
     if (this.#box) this.#box.status.textContent = text;
-  }
-
-  /** Shows results that there are. */
-  #expand(): void {
-    const { input, panel, list, notice } = this.#box ?? {};
-    if (!input || !panel || (list?.hidden && notice?.hidden)) return;
-    panel.hidden = false;
-    input.setAttribute('aria-expanded', String(!list?.hidden));
-    this.#place();
-  }
-
-  /** Hides results; those in the page stay as long as there are any. */
-  #collapse(): void {
-    const { input, panel } = this.#box ?? {};
-    if (!input || !panel || (this.#mode !== 'popup' && this.value.trim() !== '')) return;
-    panel.hidden = true;
-    input.setAttribute('aria-expanded', 'false');
-    this.#activate(NO_OPTION);
-  }
-
-  #place(): void {
-    const { body, panel } = this.#box ?? {};
-    if (!body || !panel || panel.hidden || this.#mode !== 'popup') return;
-    const place = panelPlace({
-      box: body.getBoundingClientRect(),
-      panelWidth: panel.offsetWidth,
-      window: { width: document.documentElement.clientWidth, height: window.innerHeight },
-      isRightToLeft: getComputedStyle(body).direction === 'rtl',
-    });
-    panel.style.setProperty('--left', `${place.left}px`);
-    panel.style.setProperty('--room', `${place.maxHeight}px`);
-  }
-
-  get #options(): HTMLElement[] {
-    return Array.from(this.#box?.list.querySelectorAll<HTMLElement>('[role=option]') ?? []);
-  }
-
-  #activate(active: number): void {
-    const options = this.#options;
-    options[this.#active]?.setAttribute('aria-selected', 'false');
-    this.#active = active;
-    const option = options[active];
-    if (!option) {
-      this.#box?.input.removeAttribute('aria-activedescendant');
-      return;
-    }
-    option.setAttribute('aria-selected', 'true');
-    option.scrollIntoView({ block: 'nearest' });
-    this.#box?.input.setAttribute('aria-activedescendant', option.id);
-    if (this.#isExplaining) this.#explain(Number(option.dataset.rank));
   }
 
   #pressed(event: KeyboardEvent): void {
@@ -393,20 +330,27 @@ export class LzeroSearch extends HTMLElement {
       this.#escaped(event);
       return;
     }
-    if (event.target !== this.#box?.input && event.target !== this.#box?.whyButton) return;
-    if (event.key === 'Enter' && event.target === this.#box.input && this.#active !== NO_OPTION) {
+    const [box, panel] = [this.#box, this.#panel];
+    if (!box || !panel || (event.target !== box.input && event.target !== box.whyButton)) return;
+    const option = panel.options[panel.active];
+    if (event.key === 'Enter' && event.target === box.input && option) {
       event.preventDefault();
       const { ctrlKey, metaKey, shiftKey } = event;
       const click = { bubbles: true, composed: true, cancelable: true, ctrlKey, metaKey, shiftKey };
-      this.#options[this.#active].dispatchEvent(new MouseEvent('click', click));
+      option.dispatchEvent(new MouseEvent('click', click));
       return;
     }
-    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || this.#box.list.hidden) return;
-    const next = optionAfter(event.key, this.#active, this.#options.length);
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || box.list.hidden) return;
+    const next = optionAfter(event.key, panel.active, panel.options.length);
     if (next === undefined) return;
     event.preventDefault();
-    this.#expand();
+    panel.expand();
     this.#activate(next);
+  }
+
+  #activate(option: number): void {
+    this.#panel?.activate(option);
+    if (this.#isExplaining && this.#panel) this.#explain(this.#panel.activeRank);
   }
 
   /** Closes results first, then clears the text. A dialog closes by itself. */
@@ -415,7 +359,7 @@ export class LzeroSearch extends HTMLElement {
     if (this.#mode === 'dialog' || !input || !panel) return;
     const isOpen = this.#mode === 'popup' && !panel.hidden;
     if (isOpen || this.value !== '') event.preventDefault();
-    if (isOpen) this.#collapse();
+    if (isOpen) this.#panel?.collapse();
     else this.value = '';
     input.focus();
   }
@@ -430,7 +374,9 @@ export class LzeroSearch extends HTMLElement {
   #submitted(event: SubmitEvent): void {
     if (this.hasAttribute('action')) return;
     event.preventDefault();
-    if (this.#answer?.query === this.value.trim()) this.#options[0]?.click();
+    const isAnswered = this.#answer?.query === this.value.trim();
+    if (isAnswered) this.#panel?.options[0]?.click();
+    this.#isEntered = !isAnswered; // it opens when it comes
   }
 
   #clicked(event: MouseEvent): void {
@@ -440,13 +386,12 @@ export class LzeroSearch extends HTMLElement {
     const rank = Number(option.dataset.rank);
     if (target?.closest('.ask-why')) {
       event.preventDefault();
-      this.#activate(this.#options.indexOf(option));
+      this.#activate(this.#panel?.options.indexOf(option) ?? NO_OPTION);
       if (!this.#isExplaining) this.#toggleWhy();
       return;
     }
     const detail = { url: option.href, hit: this.#answer?.hits.find((hit) => hit.rank === rank) };
-    const selected = new CustomEvent('lzero-select', { detail, bubbles: true, composed: true, cancelable: true });
-    if (!this.dispatchEvent(selected)) event.preventDefault(); // the page goes there in its own way
+    if (!this.#tell('lzero-select', detail)) event.preventDefault(); // the page goes there in its own way
     const isElsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0;
     if (!isElsewhere && this.#mode !== 'page') this.close();
   }
@@ -460,12 +405,8 @@ export class LzeroSearch extends HTMLElement {
     const isExplaining = !this.#isExplaining;
     whyButton?.setAttribute('aria-expanded', String(isExplaining));
     if (!isExplaining) why?.setAttribute('hidden', '');
-    else if (this.#answer?.hits[0]?.explain) this.#explain(this.#activeRank);
+    else if (this.#answer?.hits[0]?.explain) this.#explain(this.#panel?.activeRank ?? 1);
     else this.#ask(); // answers carry products only where they were asked for
-  }
-
-  get #activeRank(): number {
-    return Number(this.#options[this.#active]?.dataset.rank ?? 1);
   }
 
   #explain(rank: number): void {
@@ -488,10 +429,10 @@ export class LzeroSearch extends HTMLElement {
   }
 }
 
-/** Whether an answer has the pages of the one before, in the same order: then the same option stays active. */
-function isSameList(before: SiteAnswer | undefined, answer: SiteAnswer | undefined): boolean {
-  const idsOf = (one: SiteAnswer | undefined): string => JSON.stringify(one?.hits.map(({ id }) => id) ?? []);
-  return idsOf(before) === idsOf(answer);
+/** Whether an answer is the one before again, with more to tell: then the same option stays active. */
+function isSame(before: SiteAnswer | undefined, answer: SiteAnswer | undefined): boolean {
+  const keyOf = (one: SiteAnswer | undefined): string => JSON.stringify([one?.query, one?.hits.map(({ id }) => id)]);
+  return keyOf(before) === keyOf(answer);
 }
 
 function isMode(text: string): text is Mode {
