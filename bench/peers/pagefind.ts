@@ -4,12 +4,14 @@
  *
  *     npm install --prefix CACHE pagefind && npm run build
  *     LZERO_CHROMIUM=/usr/bin/chromium LZERO_PAGEFIND=CACHE/node_modules/.bin/pagefind \
- *         npx tsx bench/peers/pagefind.ts --pages HTML_FOLDER [--under PREFIX] [--root SELECTOR] [--headings 300] [--json results.json]
+ *         npx tsx bench/peers/pagefind.ts --pages HTML_FOLDER [--under PREFIX] [--root SELECTOR] [--model M] \
+ *         [--headings 300] [--json results.json]
  *
  * Queries: bench/peers/site-queries.jsonl, written from memory of what Python's documentation has, not from its words; the
  * paths of the pages that answer each are relative to PREFIX inside of the folder. And headings of the pages (h2 … h4) that
  * one page alone has, drawn with a fixed seed: the page is the answer. The relevance is 1 for each.
  * Bytes are those of the bodies that a static host sent, text with gzip -9 as hosts do; a visit begins with an empty cache.
+ * `--root` is the element that both take for the page, such as div.body; without it each decides for itself.
  * Without LZERO_PAGEFIND only ours is measured.
  */
 import { execFileSync } from 'node:child_process';
@@ -54,6 +56,7 @@ const { values } = parseArgs({
     pages: { type: 'string' },
     under: { type: 'string', default: '' },
     root: { type: 'string' },
+    model: { type: 'string' },
     headings: { type: 'string', default: '300' },
     json: { type: 'string' },
   },
@@ -126,8 +129,11 @@ function headingsOf(html: string): string[] {
 }
 
 async function buildOurs(folder: string): Promise<Contender> {
-  const root = values.root === undefined ? [] : ['--root', values.root];
-  const { ms } = await runLzero(['site', 'build', pages, '-o', folder, ...root]);
+  const config = `${folder}.yaml`;
+  writeFileSync(config, values.root === undefined ? '{}\n' : `include: [${JSON.stringify(values.root)}]\n`);
+  const model = values.model === undefined ? [] : ['--model', values.model];
+  const own = ['-o', folder, '--config', config, '--cache', `${folder}.cache`, ...model]; // nothing is encoded already
+  const { ms } = await runLzero(['site', 'build', pages, ...own]);
   return {
     name: 'lzero',
     folder,
@@ -213,7 +219,11 @@ async function measure(
   const { page } = await visit(browser, host, contender.start);
   const run = async (questions: readonly Question[]) => {
     const answers: (Answered & { readonly bytes: number })[] = [];
-    for (const { text } of questions) answers.push(await ask(page, host, text));
+    for (const { text } of questions) {
+      answers.push(await ask(page, host, text));
+      if (answers.length % 50 === 0)
+        console.error(`${contender.name}: ${answers.length} of ${questions.length} queries`);
+    }
     return answers;
   };
   const answers = await run(natural);

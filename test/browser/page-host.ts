@@ -31,7 +31,6 @@ export type PageHost = LocalServer & {
 
 /** Starts a host. */
 export async function startHost({ folders, headers = {}, meddle }: HostOptions): Promise<PageHost> {
-  const zipped = new Map<string, Buffer>();
   let numBytes = 0;
   const send = (response: ServerResponse, status: number, body: Buffer): void => {
     numBytes += body.length;
@@ -53,9 +52,7 @@ export async function startHost({ folders, headers = {}, meddle }: HostOptions):
     }
     if (type === 'application/octet-stream') return send(response, 200, body);
     response.setHeader('content-encoding', 'gzip');
-    const packed = zipped.get(file) ?? gzipSync(body, { level: 9 });
-    zipped.set(file, packed);
-    send(response, 200, packed);
+    send(response, 200, gzipSync(body, { level: 9 }));
   });
   return { ...server, numBytes: () => numBytes };
 }

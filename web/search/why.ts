@@ -20,7 +20,10 @@ export type WhyParts = {
 export function drawWhy({ answer, hit, strings, language, degraded }: WhyParts): HTMLElement[] {
   const { explain = [] } = hit;
   const shared = new Set(explain.map(({ token }) => token));
-  const missing = answer.terms.filter(({ token }) => !shared.has(token)).map(({ token }) => tokenLabel(token));
+  // Words that the last one only begins are not missed.
+  const missing = answer.terms
+    .filter(({ token }) => !shared.has(token) && answer.query.toLowerCase().includes(pieceOf(token)))
+    .map(({ token }) => tokenLabel(token));
   const notes: string[] = [];
   if (explain.some(({ token }) => !isShown(token, hit))) notes.push(strings.byMeaning);
   if (missing.length > 0) notes.push(filled(strings.missing, { terms: missing.join(', ') }));
@@ -86,10 +89,15 @@ function drawProducts(hit: SiteHit, strings: Strings, language: string): HTMLEle
 
 /** Whether a token is part of a marked word in what the list shows of a page. */
 export function isShown(token: string, { snippet, sections }: SiteHit): boolean {
-  const piece = token.replace(/^##/, '');
+  const piece = pieceOf(token);
   return [snippet, ...sections.map((section) => section.snippet)].some(({ text, marks }) =>
     marks.some(([start, end]) => text.slice(start, end).toLowerCase().includes(piece)),
   );
+}
+
+/** The letters of a token. */
+function pieceOf(token: string): string {
+  return token.replace(/^##/, '');
 }
 
 /** A token as people read it: `##ing`, which goes on with a word, as `…ing`. */

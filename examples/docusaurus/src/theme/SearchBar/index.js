@@ -1,6 +1,6 @@
 import { useHistory } from '@docusaurus/router';
 import useBaseUrl from '@docusaurus/useBaseUrl';
-import React, { useEffect, useRef } from 'react';
+import { useEffect, useRef } from 'react';
 
 /** Takes the place of the theme's own search bar. */
 export default function SearchBar() {
