@@ -385,7 +385,7 @@ export class Index implements Engine {
     const { explain = false, snippets = false, idsOnly = false } = options;
     const found = await this.#find(parsed, options);
     if (idsOnly && !explain) return found.map(({ id, page = id, score }, i) => ({ rank: i + 1, id: page, score }));
-    const stored = idsOnly ? [] : this.#reader.fetch(found);
+    const stored = idsOnly ? [] : await this.#reader.fetch(found);
     const wantsProducts = explain || (snippets && !idsOnly);
     const products = wantsProducts ? await Promise.all(found.map((hit) => this.#products(parsed, hit, options))) : [];
     return found.map(({ id, page = id, score }, i): Hit => {

@@ -10,6 +10,7 @@ export type { Bm25Parameters } from './bm25/similarity.ts';
 export { BM25_DEFAULTS } from './bm25/similarity.ts';
 export { bytesSource, writtenBytes } from './bytes-source.ts';
 export { countBits, emptyBitmap, fullBitmap, hasBit, intersect, setBit } from './documents/bitmap.ts';
+export { BlockReader } from './documents/block-reader.ts';
 export type { Block, BlockCodec, BlockRange, BlockTable } from './documents/blocks.ts';
 export { parseBlock } from './documents/blocks.ts';
 export { checkDeclaredFields, checkStoredDocument } from './documents/check-document.ts';

@@ -170,7 +170,12 @@ describe('a reader', () => {
     await writer.commit();
     await writer.merge();
     await reader.refresh();
-    expect(reader.fetch(hits).map((document) => document?.id)).toEqual([undefined, 'doc-1', undefined, 'doc-3']);
+    expect((await reader.fetch(hits)).map((document) => document?.id)).toEqual([
+      undefined,
+      'doc-1',
+      undefined,
+      'doc-3',
+    ]);
   });
 
   it('tells where a document stands', async () => {

@@ -154,12 +154,12 @@ export class StoreReader {
   }
 
   /** The stored fields of hits; undefined for a document that a refresh has removed since it was found. */
-  fetch(hits: readonly Pick<StoreHit, 'docId' | 'id'>[]): (StoredDocument | undefined)[] {
-    this.#requireOpen();
-    return hits.map(({ docId, id }) => {
-      const there = this.#snapshot.placeOf(docId);
-      const place = there && this.#snapshot.idAt(there) === id ? there : this.#snapshot.find(id);
-      return place?.segment.handle.documents.document(place.local);
+  async fetch(hits: readonly Pick<StoreHit, 'docId' | 'id'>[]): Promise<(StoredDocument | undefined)[]> {
+    return await this.#onOneSnapshot(async (snapshot, host) => {
+      const places = hits.map((hit) => placeOfHit(snapshot, hit));
+      const documents = await host.documents(places.filter((place) => place !== undefined));
+      let next = 0;
+      return places.map((place) => place && documents[next++]);
     });
   }
 
@@ -418,6 +418,12 @@ function placeOf(snapshot: Snapshot, docId: number): DocumentPlace {
   const place = snapshot.placeOf(docId);
   assert(place !== undefined, `a search found document ${docId}, which is not there`);
   return place;
+}
+
+/** Where a hit is now: it was found in this snapshot, or in one before it. */
+function placeOfHit(snapshot: Snapshot, { docId, id }: Pick<StoreHit, 'docId' | 'id'>): DocumentPlace | undefined {
+  const there = snapshot.placeOf(docId);
+  return there && snapshot.idAt(there) === id ? there : snapshot.find(id);
 }
 
 /** The float-exact mode over a snapshot. */

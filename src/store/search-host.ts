@@ -1,10 +1,17 @@
-/**
- * Who searches for a reader: this thread, or a pool of others (search-pool.ts). Knows nothing of ids and stored fields.
- */
+/** Who searches for a reader, and reads what it found: this thread, or a pool of others (search-pool.ts). */
 import { assert, type SparseVector } from '../core/index.ts';
-import type { SearchSegment, SegmentSearcher, Standing, StandingOptions, TopK, TopKOptions } from '../search/index.ts';
+import type {
+  SearchSegment,
+  SegmentSearcher,
+  Standing,
+  StandingOptions,
+  StoredDocument,
+  TopK,
+  TopKOptions,
+} from '../search/index.ts';
 import { Bm25Searcher, SparseSearcher } from '../search/index.ts';
 import type { StoreSettings } from './manifest.ts';
+import type { DocumentPlace } from './snapshot.ts';
 
 /** A query: a sparse vector, or analysed words. */
 export type IndexQuery = SparseVector | readonly string[];
@@ -21,6 +28,8 @@ export type SearchHost = {
   setSegments(segments: readonly SearchSegment[]): Promise<void>;
   search(query: IndexQuery, options: TopKOptions): Promise<TopK>;
   standing(query: IndexQuery, docId: number, options?: StandingOptions): Promise<Standing>;
+  /** Documents with their stored fields. Their snapshot must be in use until then. */
+  documents(places: readonly DocumentPlace[]): Promise<StoredDocument[]>;
   /** Bytes held in memory for searching, by all threads. */
   readonly memoryBytes: number;
   close(): Promise<void>;
@@ -65,6 +74,10 @@ export class LocalHost implements SearchHost {
 
   async standing(query: IndexQuery, docId: number, options?: StandingOptions): Promise<Standing> {
     return this.#searcher.standing(query, docId, options);
+  }
+
+  async documents(places: readonly DocumentPlace[]): Promise<StoredDocument[]> {
+    return places.map(({ segment, local }) => segment.handle.documents.document(local));
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import { copyFileSync, truncateSync } from 'node:fs';
+import { closeSync, copyFileSync, openSync, readSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -94,6 +94,29 @@ describe.each(MODES)('a pool of search threads, %s,', (mode) => {
     await Promise.all(workers.map(ended));
     await expectAnswers(20);
     expect(workers.length).toBe(2 + 1 + 2);
+  });
+
+  it('reads documents as this thread does, also anew after damage is gone', async () => {
+    await open(mode);
+    const places = [39, 3, 21, 3].map((docId) => snapshot.placeOf(docId)).filter((place) => place !== undefined);
+    const local = await new LocalHost({ kind: 'sparse', scale: SCALE, bm25: null, mode }).documents(places);
+    expect(local.map(({ id }) => id)).toEqual(['doc-39', 'doc-3', 'doc-21', 'doc-3']);
+    for (let i = 0; i < 3; i++) expect(await pool.documents(places)).toEqual(local);
+    const [{ segment }] = places;
+    const range = segment.handle.documents.blockOf(0);
+    const bytes = Buffer.alloc(range.packedBytes);
+    const path = segment.handle.documentsFile.label;
+    const fd = openSync(path, 'r+');
+    readSync(fd, bytes, 0, bytes.length, range.offset);
+    writeSync(fd, Buffer.alloc(bytes.length), 0, bytes.length, range.offset);
+    await ended(workers[0]); // what it had read is gone with it
+    await ended(workers[1]);
+    await expect(pool.documents(places)).rejects.toThrow(
+      `${path}: byte ${range.offset} (blocks): block 0: the checksum`,
+    );
+    writeSync(fd, bytes, 0, bytes.length, range.offset);
+    closeSync(fd);
+    expect(await pool.documents(places)).toEqual(local);
   });
 
   it('goes back where a thread ends while it is given segments, and on with the next attempt', async () => {

@@ -3,10 +3,19 @@
  * mode, and for words, each thread has its own searcher over the same open files.
  */
 import { assert, IndexStateError } from '../core/index.ts';
-import type { SearchSegment, SparseSearcher, Standing, StandingOptions, TopK, TopKOptions } from '../search/index.ts';
+import type {
+  SearchSegment,
+  SparseSearcher,
+  Standing,
+  StandingOptions,
+  StoredDocument,
+  TopK,
+  TopKOptions,
+} from '../search/index.ts';
 import { FileSource } from './byte-files.ts';
 import { createSparseSearcher, type IndexQuery, type SearcherSettings, type SearchHost } from './search-host.ts';
-import { type PrepareRequest, SearchThread, type ThreadSegment } from './search-thread.ts';
+import { type PrepareRequest, SearchThread, type StoredLine, type ThreadSegment } from './search-thread.ts';
+import type { DocumentPlace } from './snapshot.ts';
 
 /** The segments of one commit, as they are given to each thread. */
 type Prepared = readonly PrepareRequest[];
@@ -53,6 +62,15 @@ export class SearchPool implements SearchHost {
 
   async standing(query: IndexQuery, docId: number, options?: StandingOptions): Promise<Standing> {
     return await this.#leastBusy().standing(query, docId, options);
+  }
+
+  /** Unpacking the text of ten hits takes longer than most searches: threads do it, and send only the hits' own lines. */
+  async documents(places: readonly DocumentPlace[]): Promise<StoredDocument[]> {
+    if (places.length === 0) return [];
+    const lines = await this.#leastBusy().lines(places.map(storedLine));
+    return places.map(({ segment, local }, i) =>
+      segment.handle.documents.documentIn({ firstDoc: local, lines: [lines[i]] }, local),
+    );
   }
 
   async close(): Promise<void> {
@@ -125,6 +143,10 @@ export class SearchPool implements SearchHost {
     if (this.#threads[i].hasEnded) this.#threads[i] = new SearchThread();
     return this.#threads[i];
   }
+}
+
+function storedLine({ segment: { handle }, local }: DocumentPlace): StoredLine {
+  return { file: handle.documentsFile, range: handle.documents.blockOf(local), docId: local };
 }
 
 function threadSegment({ key, source, numDocs, deleted }: SearchSegment): ThreadSegment {

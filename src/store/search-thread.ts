@@ -9,7 +9,15 @@ import {
   type ThreadFailure,
   threadFlags,
 } from '../core/index.ts';
-import type { Bitmap, SharedSearch, Standing, StandingOptions, TopK, TopKOptions } from '../search/index.ts';
+import type {
+  Bitmap,
+  BlockRange,
+  SharedSearch,
+  Standing,
+  StandingOptions,
+  TopK,
+  TopKOptions,
+} from '../search/index.ts';
 import type { OpenFile } from './byte-files.ts';
 import type { IndexQuery, SearcherSettings } from './search-host.ts';
 import { THREAD_FAILED, workerFile } from './threads.ts';
@@ -27,6 +35,9 @@ export type PrepareRequest =
   | { readonly kind: 'attach'; readonly description: SharedSearch }
   | { readonly kind: 'load'; readonly settings: SearcherSettings; readonly segments: readonly ThreadSegment[] };
 
+/** A document's line, in a block of a file. */
+export type StoredLine = { readonly file: OpenFile; readonly range: BlockRange; readonly docId: number };
+
 /** What a thread is asked. */
 export type ThreadRequest =
   | PrepareRequest
@@ -36,13 +47,15 @@ export type ThreadRequest =
       readonly query: IndexQuery;
       readonly docId: number;
       readonly options: StandingOptions | undefined;
-    };
+    }
+  | { readonly kind: 'lines'; readonly wanted: readonly StoredLine[] };
 
 /** What it answers, in the order of asking. */
 export type ThreadAnswer = (
   | { readonly kind: 'ready' }
   | { readonly kind: 'search'; readonly topK: TopK }
   | { readonly kind: 'standing'; readonly standing: Standing }
+  | { readonly kind: 'lines'; readonly lines: readonly string[] }
 ) & {
   /** Bytes that the thread now holds on its own; every search may add to them. */
   readonly memoryBytes: number;
@@ -98,6 +111,13 @@ export class SearchThread {
     const answer = await this.#ask({ kind: 'standing', query, docId, options });
     assert(answer.kind === 'standing', `asked for a standing, got the answer to ${answer.kind}`);
     return answer.standing;
+  }
+
+  /** Lines of documents; their files must stay open until then. */
+  async lines(wanted: readonly StoredLine[]): Promise<readonly string[]> {
+    const answer = await this.#ask({ kind: 'lines', wanted });
+    assert(answer.kind === 'lines', `asked for lines, got the answer to ${answer.kind}`);
+    return answer.lines;
   }
 
   /** Ends the thread; questions that are not answered fail. */

@@ -1,16 +1,22 @@
-/** The thread behind search-thread.ts: searches memory that it shares with its owner, or files that it reads itself. */
+/**
+ * The thread behind search-thread.ts: searches memory that it shares with its owner, or files that it reads itself, and reads
+ * the text of hits.
+ */
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { assert, failureOf, IndexStateError } from '../core/index.ts';
 import { type SegmentSearcher, SparseSearcher } from '../search/index.ts';
 import { FileSource } from './byte-files.ts';
 import { createSearcher, type IndexQuery } from './search-host.ts';
-import type { PrepareRequest, ThreadAnswer, ThreadReply, ThreadRequest } from './search-thread.ts';
+import type { PrepareRequest, StoredLine, ThreadAnswer, ThreadReply, ThreadRequest } from './search-thread.ts';
+import { openBlocks } from './segment-parts.ts';
 import { THREAD_FAILED } from './threads.ts';
 
 class ThreadSearcher {
   #attached: SegmentSearcher<IndexQuery> | undefined;
   /** Kept over loads: it knows which segments it has. */
   #own: SegmentSearcher<IndexQuery> | undefined;
+
+  readonly #blocks = openBlocks();
 
   /** Its owner believes it to search the segments given last: where they failed, older ones must not answer for them. */
   #isReady = false;
@@ -32,9 +38,15 @@ class ThreadSearcher {
         const { query, docId, options } = request;
         return { kind: 'standing', standing: this.#searcher.standing(query, docId, options) } as const;
       }
+      case 'lines':
+        return { kind: 'lines', lines: request.wanted.map((line) => this.#line(line)) } as const;
       default:
         return request satisfies never;
     }
+  }
+
+  #line({ file, range, docId }: StoredLine): string {
+    return this.#blocks.line(new FileSource(file), range, docId);
   }
 
   #prepare(request: PrepareRequest): void {

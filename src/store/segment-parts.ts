@@ -7,6 +7,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { IndexStateError, InputError, type SparseVector } from '../core/index.ts';
 import {
   type BlockCodec,
+  BlockReader,
   type ByteSink,
   type ByteSource,
   bm25Format,
@@ -49,7 +50,9 @@ export function formatOf({ kind }: Pick<StoreSettings, 'kind'>): SegmentFormat<I
 const CODEC: BlockCodec = {
   compress: (bytes) => deflateRawSync(bytes),
   decompress: (bytes, rawBytes) => {
-    const raw = inflateRawSync(bytes, { maxOutputLength: Math.max(1, rawBytes) });
+    // One piece with a byte to spare: a full one would be followed by an empty one, and several would be joined.
+    const chunkSize = Math.max(64, rawBytes + 1);
+    const raw = inflateRawSync(bytes, { maxOutputLength: Math.max(1, rawBytes), chunkSize });
     if (raw.length !== rawBytes) throw new RangeError(`expected ${rawBytes} bytes, got ${raw.length}`);
     return raw;
   },
@@ -58,6 +61,11 @@ const CODEC: BlockCodec = {
 /** Opens a documents file. Of ids and small tables it keeps as much in memory as the cache permits. */
 export function openDocuments(source: ByteSource, cache: PageCache = new PageCache(2 ** 20)): DocumentsReader {
   return new DocumentsReader(new CachedSource(source, cache), { codec: CODEC });
+}
+
+/** Reads lines of documents for another thread. */
+export function openBlocks(): BlockReader {
+  return new BlockReader(CODEC);
 }
 
 /** What the documents of a segment become besides postings. */

@@ -4,7 +4,7 @@
  */
 import { crc32, IndexFormatError } from '../core/index.ts';
 import { type DocumentsReader, type IndexKind, type SearchSegment, VectorsReader } from '../search/index.ts';
-import type { FileSource } from './byte-files.ts';
+import type { FileSource, OpenFile } from './byte-files.ts';
 import { PageCache } from './cached-source.ts';
 import { querySidePath } from './layout.ts';
 import { isSameCommit, type Manifest, readManifest, type SegmentEntry } from './manifest.ts';
@@ -19,6 +19,8 @@ const MAX_ATTEMPTS = 100;
 class SegmentHandle {
   readonly postings: FileSource;
   readonly documents: DocumentsReader;
+  /** The file of the documents, for another thread. */
+  readonly documentsFile: OpenFile;
   readonly vectors: VectorsReader | undefined;
   readonly #sources: FileSource[] = [];
   #numUsers = 0;
@@ -28,6 +30,7 @@ class SegmentHandle {
       const [postings, documents, vectors] = partsOf(entry).map((part) => this.#open(folder, entry, part));
       this.postings = postings;
       this.documents = openDocuments(documents, cache);
+      this.documentsFile = documents.openFile;
       this.vectors = vectors && new VectorsReader(vectors);
       this.#checkCounts(entry);
       checkDirectory(postings, kind);

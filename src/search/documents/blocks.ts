@@ -7,6 +7,7 @@
  *     block-table    per block u32 first document, u32 packed bytes, u32 raw bytes, u32 CRC-32 of the packed bytes
  */
 import { ByteReader, crc32, IndexFormatError, messageOf } from '../../core/index.ts';
+import type { ByteSource } from '../types.ts';
 import { growingU32s } from './growing.ts';
 import { bytesOf, type SectionFile, type SectionWriter } from './section-file.ts';
 
@@ -141,23 +142,12 @@ export class BlockTable {
 
   /** The packed bytes of a block, checked against their checksum. */
   packed(range: BlockRange): Uint8Array {
-    const bytes = this.#file.slice('blocks', range.offset - this.#file.offsetOf('blocks'), range.packedBytes);
-    if (crc32(bytes) === range.crc) return bytes;
-    throw this.#error(range, 'the checksum does not fit: the file is damaged');
+    return packedBlock(this.#file.source, range);
   }
 
   /** A block, unpacked. */
   read(range: BlockRange, codec: Pick<BlockCodec, 'decompress'>): Block {
-    const packed = this.packed(range);
-    return parseBlock(this.#unpack(packed, range, codec), range, this.#file.source.label);
-  }
-
-  #unpack(packed: Uint8Array, range: BlockRange, codec: Pick<BlockCodec, 'decompress'>): Uint8Array {
-    try {
-      return codec.decompress(packed, range.rawBytes);
-    } catch (cause) {
-      throw this.#error(range, `cannot be unpacked: ${messageOf(cause)}`);
-    }
+    return readBlock(this.#file.source, range, codec);
   }
 
   /** Where each block begins in the file, once the whole table has been found sound. */
@@ -179,10 +169,27 @@ export class BlockTable {
     this.#file.requireLength('blocks', at);
     return offsets;
   }
+}
 
-  #error(range: BlockRange, message: string): IndexFormatError {
-    return this.#file.error('blocks', `block ${range.index}: ${message}`, range.offset - this.#file.offsetOf('blocks'));
+/** A block of a file, unpacked: all that is needed is where it is. */
+export function readBlock(source: ByteSource, range: BlockRange, codec: Pick<BlockCodec, 'decompress'>): Block {
+  const packed = packedBlock(source, range);
+  try {
+    return parseBlock(codec.decompress(packed, range.rawBytes), range, source.label);
+  } catch (cause) {
+    if (cause instanceof IndexFormatError) throw cause;
+    throw damaged(source, range, `cannot be unpacked: ${messageOf(cause)}`);
   }
+}
+
+function packedBlock(source: ByteSource, range: BlockRange): Uint8Array {
+  const bytes = source.read(range.offset, range.packedBytes);
+  if (crc32(bytes) === range.crc) return bytes;
+  throw damaged(source, range, 'the checksum does not fit: the file is damaged');
+}
+
+function damaged({ label }: ByteSource, { index, offset }: BlockRange, problem: string): IndexFormatError {
+  return new IndexFormatError(`${label}: byte ${offset} (blocks): block ${index}: ${problem}`);
 }
 
 /** The lines of an unpacked block; an IndexFormatError where they do not fit its range. */
