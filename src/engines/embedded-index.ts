@@ -387,7 +387,7 @@ export class Index implements Engine {
     if (idsOnly && !explain) return found.map(({ id, page = id, score }, i) => ({ rank: i + 1, id: page, score }));
     const stored = idsOnly ? [] : await this.#reader.fetch(found);
     const wantsProducts = explain || (snippets && !idsOnly);
-    const products = wantsProducts ? await Promise.all(found.map((hit) => this.#products(parsed, hit, options))) : [];
+    const products = wantsProducts ? await this.#products(parsed, found, options) : [];
     return found.map(({ id, page = id, score }, i): Hit => {
       const hit = { rank: i + 1, id: page, score, ...shownOf(stored[i]), ...(explain ? { explain: products[i] } : {}) };
       return snippets ? { ...hit, ...this.#snippet(hit, products[i] ?? []) } : hit;
@@ -406,7 +406,8 @@ export class Index implements Engine {
     { rank: wantsRank = true }: ExplainOptions,
   ): Promise<Explanation | undefined> {
     const best = await this.#bestPart(parsed, this.#reader.has(id) ? [id] : this.#reader.partsOf(id));
-    const standing = best && (await this.#reader.standing(parsed.query, best, { rank: wantsRank }));
+    if (best === undefined) return undefined;
+    const [standing] = await this.#reader.standings(parsed.query, [best], { rank: wantsRank });
     if (!standing) return undefined;
     const products = this.#spell(standing.products);
     const shared = new Set(products.map(({ token }) => token));
@@ -422,19 +423,22 @@ export class Index implements Engine {
     return (await this.#reader.searchPages(query, { k, filter, exact })).hits;
   }
 
-  /** What makes a score: of an exact search the float weights. */
-  async #products({ query }: ParsedQuery, { id }: FoundPart, { exact }: IndexSearchOptions): Promise<Product[]> {
-    if (exact && 'terms' in query) return this.#spell(floatProducts(query, this.#reader.vector(id)));
-    return this.#spell((await this.#reader.standing(query, id, { rank: false }))?.products ?? []);
+  /** What makes the scores: of an exact search the float weights. */
+  async #products(
+    { query }: ParsedQuery,
+    found: readonly FoundPart[],
+    { exact }: IndexSearchOptions,
+  ): Promise<Product[][]> {
+    const ids = found.map(({ id }) => id);
+    if (exact && 'terms' in query) return ids.map((id) => this.#spell(floatProducts(query, this.#reader.vector(id))));
+    const standings = await this.#reader.standings(query, ids, { rank: false });
+    return standings.map((standing) => this.#spell(standing?.products ?? []));
   }
 
   async #bestPart({ query }: ParsedQuery, ids: readonly string[]): Promise<string | undefined> {
-    let best: { readonly id: string; readonly score: number } | undefined;
-    for (const id of ids) {
-      const { score } = (await this.#reader.standing(query, id, { rank: false })) ?? { score: -1 };
-      if (score > (best?.score ?? -1)) best = { id, score };
-    }
-    return best?.id;
+    const standings = await this.#reader.standings(query, ids, { rank: false });
+    const scores = standings.map((standing) => standing?.score ?? -1);
+    return ids[scores.indexOf(Math.max(...scores, 0))];
   }
 
   /** Where a page stands among pages. Behind 10,000 parts it is the rank among parts; so it is for the id of a part. */

@@ -180,13 +180,15 @@ describe('a reader', () => {
 
   it('tells where a document stands', async () => {
     await commit(all(0, 30));
-    const reader = await read();
     const ranked = bestOf(all(0, 30), QUERIES[2], 30);
     for (const options of [{}, { workers: 1 }]) {
-      const standing = await (await read(options)).standing(QUERIES[2], ranked[6].id);
-      expect(standing).toMatchObject({ rank: 7, score: ranked[6].score });
+      const ids = [ranked[6].id, 'none', ranked[2].id];
+      expect(await (await read(options)).standings(QUERIES[2], ids)).toMatchObject([
+        { rank: 7, score: ranked[6].score },
+        undefined,
+        { rank: 3, score: ranked[2].score },
+      ]);
     }
-    expect(await reader.standing(QUERIES[2], 'none')).toBeUndefined();
   });
 
   it('adds up what the index takes', async () => {

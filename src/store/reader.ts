@@ -157,9 +157,7 @@ export class StoreReader {
   async fetch(hits: readonly Pick<StoreHit, 'docId' | 'id'>[]): Promise<(StoredDocument | undefined)[]> {
     return await this.#onOneSnapshot(async (snapshot, host) => {
       const places = hits.map((hit) => placeOfHit(snapshot, hit));
-      const documents = await host.documents(places.filter((place) => place !== undefined));
-      let next = 0;
-      return places.map((place) => place && documents[next++]);
+      return await forThoseThere(places, (there) => host.documents(there));
     });
   }
 
@@ -204,16 +202,22 @@ export class StoreReader {
     this.#requireOpen();
     if (!this.settings.storeVectors) throw keepsNoVectors();
     const place = this.#snapshot.find(id);
-    return place && vectorOf(this.#snapshot, place.segment.firstDocId + place.local);
+    return place && vectorOf(this.#snapshot, docIdOf(place));
   }
 
-  /** Score, products and rank of one document; undefined where there is no such document. */
-  async standing(query: IndexQuery, id: string, options?: StandingOptions): Promise<Standing | undefined> {
-    return await this.#onOneSnapshot(async (snapshot, host) => {
-      this.#checkQuery(query);
-      const place = snapshot.find(id);
-      return place && (await host.standing(query, place.segment.firstDocId + place.local, options));
-    });
+  /** Score, products and rank of documents; undefined where there is no such document. */
+  async standings(
+    query: IndexQuery,
+    ids: readonly string[],
+    options?: StandingOptions,
+  ): Promise<(Standing | undefined)[]> {
+    this.#checkQuery(query);
+    return await this.#onOneSnapshot((snapshot, host) =>
+      forThoseThere(
+        ids.map((id) => snapshot.find(id)),
+        (places) => host.standings(query, places.map(docIdOf), options),
+      ),
+    );
   }
 
   /** The ids of all documents, by document number. */
@@ -418,6 +422,20 @@ function placeOf(snapshot: Snapshot, docId: number): DocumentPlace {
   const place = snapshot.placeOf(docId);
   assert(place !== undefined, `a search found document ${docId}, which is not there`);
   return place;
+}
+
+/** What `ask` gives for the places that are there, each at its own position; undefined at the others. */
+async function forThoseThere<T>(
+  places: readonly (DocumentPlace | undefined)[],
+  ask: (there: readonly DocumentPlace[]) => Promise<readonly T[]>,
+): Promise<(T | undefined)[]> {
+  const answers = await ask(places.filter((place) => place !== undefined));
+  let next = 0;
+  return places.map((place) => place && answers[next++]);
+}
+
+function docIdOf({ segment, local }: DocumentPlace): number {
+  return segment.firstDocId + local;
 }
 
 /** Where a hit is now: it was found in this snapshot, or in one before it. */

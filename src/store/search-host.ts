@@ -27,7 +27,8 @@ export type SearchHost = {
   /** Searches asked for after the call see these segments; resolves when no earlier search is going on any more. */
   setSegments(segments: readonly SearchSegment[]): Promise<void>;
   search(query: IndexQuery, options: TopKOptions): Promise<TopK>;
-  standing(query: IndexQuery, docId: number, options?: StandingOptions): Promise<Standing>;
+  /** Where some documents stand; asked for at once, because each question costs as much as several answers. */
+  standings(query: IndexQuery, docIds: readonly number[], options?: StandingOptions): Promise<Standing[]>;
   /** Documents with their stored fields. Their snapshot must be in use until then. */
   documents(places: readonly DocumentPlace[]): Promise<StoredDocument[]>;
   /** Bytes held in memory for searching, by all threads. */
@@ -72,8 +73,8 @@ export class LocalHost implements SearchHost {
     return this.#searcher.search(query, options);
   }
 
-  async standing(query: IndexQuery, docId: number, options?: StandingOptions): Promise<Standing> {
-    return this.#searcher.standing(query, docId, options);
+  async standings(query: IndexQuery, docIds: readonly number[], options?: StandingOptions): Promise<Standing[]> {
+    return docIds.map((docId) => this.#searcher.standing(query, docId, options));
   }
 
   async documents(places: readonly DocumentPlace[]): Promise<StoredDocument[]> {

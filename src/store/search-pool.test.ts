@@ -148,7 +148,7 @@ it('a pool that searches words counts the lists that each of its threads keeps',
   const questions: ((host: SearchHost) => Promise<unknown>)[] = [
     (host) => host.setSegments(words.searchSegments),
     (host) => host.search(['w1', 'w2'], { k: 5 }),
-    (host) => host.standing(['w3', 'w4', 'w5'], 7),
+    (host) => host.standings(['w3', 'w4', 'w5'], [7]),
   ];
   let bytesBefore = 0;
   try {

@@ -60,8 +60,8 @@ export class SearchPool implements SearchHost {
     return await this.#leastBusy().search(query, options);
   }
 
-  async standing(query: IndexQuery, docId: number, options?: StandingOptions): Promise<Standing> {
-    return await this.#leastBusy().standing(query, docId, options);
+  async standings(query: IndexQuery, docIds: readonly number[], options?: StandingOptions): Promise<Standing[]> {
+    return docIds.length === 0 ? [] : await this.#leastBusy().standings(query, docIds, options);
   }
 
   /** Unpacking the text of ten hits takes longer than most searches: threads do it, and send only the hits' own lines. */

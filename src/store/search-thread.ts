@@ -43,9 +43,9 @@ export type ThreadRequest =
   | PrepareRequest
   | { readonly kind: 'search'; readonly query: IndexQuery; readonly options: TopKOptions }
   | {
-      readonly kind: 'standing';
+      readonly kind: 'standings';
       readonly query: IndexQuery;
-      readonly docId: number;
+      readonly docIds: readonly number[];
       readonly options: StandingOptions | undefined;
     }
   | { readonly kind: 'lines'; readonly wanted: readonly StoredLine[] };
@@ -54,7 +54,7 @@ export type ThreadRequest =
 export type ThreadAnswer = (
   | { readonly kind: 'ready' }
   | { readonly kind: 'search'; readonly topK: TopK }
-  | { readonly kind: 'standing'; readonly standing: Standing }
+  | { readonly kind: 'standings'; readonly standings: Standing[] }
   | { readonly kind: 'lines'; readonly lines: readonly string[] }
 ) & {
   /** Bytes that the thread now holds on its own; every search may add to them. */
@@ -107,10 +107,10 @@ export class SearchThread {
     return answer.topK;
   }
 
-  async standing(query: IndexQuery, docId: number, options?: StandingOptions): Promise<Standing> {
-    const answer = await this.#ask({ kind: 'standing', query, docId, options });
-    assert(answer.kind === 'standing', `asked for a standing, got the answer to ${answer.kind}`);
-    return answer.standing;
+  async standings(query: IndexQuery, docIds: readonly number[], options?: StandingOptions): Promise<Standing[]> {
+    const answer = await this.#ask({ kind: 'standings', query, docIds, options });
+    assert(answer.kind === 'standings', `asked for standings, got the answer to ${answer.kind}`);
+    return answer.standings;
   }
 
   /** Lines of documents; their files must stay open until then. */

@@ -34,9 +34,10 @@ class ThreadSearcher {
         return { kind: 'ready' } as const;
       case 'search':
         return { kind: 'search', topK: this.#searcher.search(request.query, request.options) } as const;
-      case 'standing': {
-        const { query, docId, options } = request;
-        return { kind: 'standing', standing: this.#searcher.standing(query, docId, options) } as const;
+      case 'standings': {
+        const { query, docIds, options } = request;
+        const standings = docIds.map((docId) => this.#searcher.standing(query, docId, options));
+        return { kind: 'standings', standings } as const;
       }
       case 'lines':
         return { kind: 'lines', lines: request.wanted.map((line) => this.#line(line)) } as const;
