@@ -26,6 +26,8 @@ type ServeCommandOptions = {
   readonly cors?: readonly string[];
   readonly allowHost?: readonly string[];
   readonly limit?: Readonly<Record<string, number>>;
+  readonly rate?: number;
+  readonly clientHeader?: string;
   readonly refresh: number;
   readonly open?: boolean;
 };
@@ -53,6 +55,12 @@ export function serveCommand(context: CliContext): Command {
     .option('--cors <origin>', 'origin whose pages may ask, such as https://example.org (repeatable)', collect)
     .option('--allow-host <name>', 'name of this server that a proxy passes on (repeatable)', collect)
     .option('--limit <name=number>', 'a limit of docs/SERVER.md, such as maxK=100 (repeatable)', collectLimit)
+    .option(
+      '--rate <number>',
+      'requests a second that one token or address may send; no bound by default',
+      positiveInteger,
+    )
+    .option('--client-header <name>', 'header in which a proxy names the address it passes on, such as x-real-ip')
     .option('--refresh <ms>', 'time between two looks for commits of other processes', positiveInteger, 1000)
     .option('--open', 'open the page in the browser')
     .action((folders: string[], options: ServeCommandOptions) => runServe(context, folders, options));
@@ -60,6 +68,7 @@ export function serveCommand(context: CliContext): Command {
     'lzero serve my.index': 'http://127.0.0.1:7700/: a page, and the API below it',
     'curl "http://127.0.0.1:7700/v1/search?q=fix+a+flat+tyre&k=3"': 'the same as lzero search --json',
     'lzero serve my.index words=bm25.index': 'two, compared on the page, and joined as rrf:my+words',
+    'lzero serve my.index --rate 20': 'a client that asks more often is answered 429',
     'lzero serve my.index --write --token-file tokens': 'writes by those who have a write token',
   });
 }
@@ -98,8 +107,9 @@ async function runServe(context: CliContext, folders: readonly string[], options
       indexes.push(
         await Served.open({ name, open: () => openFolder(folder, options, logger), isWritable: options.write }),
       );
-    const { host, port, cors: corsOrigins, allowHost: hosts, refresh: refreshMs } = options;
-    const server = await serve({ indexes, limits, tokens, corsOrigins, hosts, host, port, refreshMs, logger });
+    const { host, port, cors: corsOrigins, allowHost: hosts, refresh: refreshMs, rate, clientHeader } = options;
+    const asked = { corsOrigins, hosts, host, port, refreshMs, rate, clientHeader };
+    const server = await serve({ indexes, limits, tokens, logger, ...asked });
     try {
       const shown = indexes.map(({ name, folder, isWritable }) => ({ name, folder, isWritable }));
       if (context.options.json) await stdout.writeJson({ url: server.url, indexes: shown });

@@ -100,8 +100,14 @@ export type ExplainOptions = {
 };
 
 /** Why a document stands where it stands. */
-export type Explanation = {
+export type Explanation = Account & {
   readonly id: string;
+  /** Of several engines joined: the account of each that has the document. */
+  readonly engines?: readonly (Account & { readonly name: string })[] | undefined;
+};
+
+/** What makes the score of a document, and its rank. */
+export type Account = {
   readonly score: number;
   /**
    * Among all documents that match; undefined where this one has no term of the query, where it was not asked for, and,

@@ -36,6 +36,16 @@ describe('a hybrid', () => {
     // Reciprocal ranks: third for BM25, which marks long texts down, and third by order of addition for equal weights.
     expect(explanation).toMatchObject({ rank: 3, score: expect.closeTo(2 / 63, 12) });
     expect(explanation?.products.map(({ product }) => product)).toEqual([1 / 63, 1 / 63]);
+    const [terms, words] = explanation?.engines ?? [];
+    expect([terms, words]).toMatchObject([
+      { name: `index:${join(root, 'terms')}`, rank: 3, products: [{ token: 'bread' }] },
+      { name: `index:${join(root, 'words')}`, rank: 3, products: [{ token: 'bread' }] },
+    ]);
+    expect(words.products[0].product).toBeCloseTo(words.score, 6);
+    expect((await hybrid.explain('bread', 'd3', { rank: false }))?.engines).toMatchObject([
+      { rank: undefined },
+      { rank: undefined },
+    ]);
     await hybrid.close();
   });
 

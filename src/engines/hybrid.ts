@@ -8,6 +8,7 @@ import type {
   EngineDocument,
   EngineQuery,
   EngineStats,
+  ExplainOptions,
   Explanation,
   Hit,
   Product,
@@ -90,8 +91,9 @@ class Hybrid implements Engine {
     return { terms: answers[0].terms, hits };
   }
 
-  async explain(query: EngineQuery, id: string): Promise<Explanation | undefined> {
-    const each = await Promise.all(this.#engines.map((engine) => engine.explain(query, id, { rank: false })));
+  /** Its ranks are those that `search` has joined; each engine tells its own, too. */
+  async explain(query: EngineQuery, id: string, options?: ExplainOptions): Promise<Explanation | undefined> {
+    const each = await Promise.all(this.#engines.map((engine) => engine.explain(query, id, options)));
     if (each.every((explanation) => explanation === undefined)) return undefined;
     const isMatch = each.some((explanation) => (explanation?.products.length ?? 0) > 0);
     const { score = 0, rank, parts = [] } = (isMatch && (await this.#standing(query, id))) || {};
@@ -102,6 +104,7 @@ class Hybrid implements Engine {
       rank,
       products: this.#products(parts),
       missing: missing.filter(({ token }) => others.every((list) => list.some((term) => term.token === token))),
+      engines: each.flatMap((explanation, i) => (explanation ? [accountOf(this.#engines[i], explanation)] : [])),
     };
   }
 
@@ -164,4 +167,8 @@ class Hybrid implements Engine {
       this.#fusion,
     );
   }
+}
+
+function accountOf({ name }: Engine, { id, ...account }: Explanation) {
+  return { name, ...account };
 }

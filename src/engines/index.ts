@@ -7,6 +7,7 @@ export type { AddOptions, AddReport, CreateIndexOptions, IndexOptions, IndexSear
 export { createIndex, Index, openIndex } from './embedded-index.ts';
 export { requireSharedVocabulary, weightsByToken } from './encoded-queries.ts';
 export type {
+  Account,
   Engine,
   EngineDocument,
   EngineQuery,

@@ -6,7 +6,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ask, everydayDocuments, makeEveryday, Servers, servedFolder } from '../../test/server/serving.ts';
 import { type Index, openIndex } from '../engines/index.ts';
 import { ENDPOINTS } from './endpoints.ts';
-import { parametersOf } from './parameters.ts';
 import { errorAnswerSchema } from './schemas.ts';
 
 const QUERY = 'fix a flat tyre';
@@ -130,6 +129,19 @@ describe('explain', () => {
       json: { query: QUERY, id: second.id, rank: false },
     });
     expect([byBody.body.rank, byBody.body.score]).toEqual([null, second.score]);
+  });
+
+  it('of a fusion has the rank in each index, that of BM25 included', async () => {
+    const url = await startTwo();
+    const ask2 = async (index: string) =>
+      (await ask(`${url}v1/indexes/${index}/explain`, { json: { query: QUERY, id: 'bike-tyre-2' } })).body;
+    const joined = await ask2('rrf:learned+words');
+    expect(() => schemaOf('explain').parse(joined)).not.toThrow();
+    const [learned, words] = [await ask2('learned'), await ask2('words')];
+    expect(learned.engines).toBeUndefined();
+    for (const [i, { score, rank, explain, missing }] of [learned, words].entries())
+      expect(joined.engines[i]).toEqual({ name: ['learned', 'words'][i], score, rank, explain, missing });
+    expect(joined.score).toBeCloseTo(1 / (60 + learned.rank) + 1 / (60 + words.rank), 12);
   });
 
   it('gives 404 for a document that is not there', async () => {
@@ -307,11 +319,11 @@ describe('the OpenAPI document', () => {
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
     expect(documented.sort()).toEqual(ENDPOINTS.map(({ method, path }) => `${method} ${path}`).sort());
-    for (const { method, path, takes, request, operationId } of ENDPOINTS) {
+    for (const { method, path, takes, request, parameters, operationId } of ENDPOINTS) {
       const operation = body.paths[path][method.toLowerCase()];
       expect(operation.operationId).toBe(operationId);
       const names = (operation.parameters ?? []).map(({ name }: { name: string }) => name);
-      const wanted = takes === 'parameters' ? parametersOf(Object.keys(request.shape)).map(({ name }) => name) : [];
+      const wanted = takes === 'parameters' ? parameters.map(({ name }) => name) : [];
       expect(names).toEqual([...(path.includes('{index}') ? ['index'] : []), ...wanted]);
       const properties = operation.requestBody?.content['application/json'].schema.properties ?? {};
       expect(Object.keys(properties)).toEqual(takes === 'body' ? Object.keys(request.shape) : []);

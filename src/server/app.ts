@@ -14,7 +14,8 @@ import { indexGauges, processGauges } from './gauges.ts';
 import { parseLimits, type ServerLimits } from './limits.ts';
 import { RequestMetrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
-import { askedValue, parametersOf } from './parameters.ts';
+import { askedValue } from './parameters.ts';
+import { networkOf, RateLimit } from './rate-limit.ts';
 import { readJsonBody } from './read-body.ts';
 import { errorAnswer, notFound, overloaded, RequestError } from './request-error.ts';
 import type { ServedIndex } from './served-index.ts';
@@ -33,6 +34,10 @@ export type AppOptions = {
   readonly corsOrigins?: readonly string[] | undefined;
   /** Names of this server in the Host header, without ports; others are refused (DNS rebinding). Any where left out. */
   readonly hosts?: readonly string[] | undefined;
+  /** Requests that one client, a token or else an address, may send a second; no bound where left out. */
+  readonly rate?: number | undefined;
+  /** Header in which a proxy says whose request it passes on; where left out, the address of the connection counts. */
+  readonly clientHeader?: string | undefined;
   /** Told of every request, with its id, status and duration. */
   readonly logger?: Logger | undefined;
   /** Files of a page, by path; `/` is the page. */
@@ -43,15 +48,18 @@ export type AppOptions = {
 
 /** The server without a socket. */
 export type ServerApp = {
-  /** Answers a request. Never throws. */
-  readonly fetch: (request: Request) => Response | Promise<Response>;
+  /** Answers a request. Never throws. @param from where it came from */
+  readonly fetch: (request: Request, from?: { readonly address?: string | undefined }) => Response | Promise<Response>;
   /** All limits, with the defaults. */
   readonly limits: ServerLimits;
   /** From now on `/health/ready` says that no more requests should come. */
   stop(): void;
 };
 
-type Env = { Variables: { requestId: string; route: string } };
+type Env = {
+  Bindings: { readonly address?: string | undefined };
+  Variables: { requestId: string; route: string };
+};
 type AppContext = Context<Env>;
 
 const COMMON_HEADERS = {
@@ -71,8 +79,9 @@ const PAGE_HEADERS = {
 /** Makes the app. */
 export function createApp(options: AppOptions): ServerApp {
   const app = new Hono<Env>();
-  const { logger = silentLogger, corsOrigins = [], hosts, page = new Map<string, PageFile>() } = options;
+  const { logger = silentLogger, corsOrigins = [], hosts, clientHeader, page = new Map<string, PageFile>() } = options;
   const made = makeService(options);
+  const answering = { ...made, corsOrigins, clientHeader };
   app.use(observer(made.metrics, logger));
   if (hosts) app.use(hostGuard(hosts));
   if (corsOrigins.length > 0)
@@ -86,7 +95,7 @@ export function createApp(options: AppOptions): ServerApp {
       }),
     );
   for (const endpoint of ENDPOINTS)
-    app.on(endpoint.method, honoPath(endpoint.path), (c) => answer(c, endpoint, { ...made, corsOrigins }));
+    app.on(endpoint.method, honoPath(endpoint.path), (c) => answer(c, endpoint, answering));
   for (const path of new Set(ENDPOINTS.map((endpoint) => endpoint.path))) app.all(honoPath(path), refuseMethod(path));
   for (const [path, file] of page) app.get(path, (c) => pageResponse(c, path, file));
   app.notFound((c) => errorResponse(c, notFound('there is no such address', 'GET /openapi.json has all of them')));
@@ -96,13 +105,14 @@ export function createApp(options: AppOptions): ServerApp {
       logger.error('a request failed', { requestId: c.get('requestId'), error: error.stack ?? messageOf(error) });
     return response;
   });
-  return { fetch: (request) => app.fetch(request), limits: made.service.limits, stop: made.stop };
+  return { fetch: (request, from = {}) => app.fetch(request, from), limits: made.service.limits, stop: made.stop };
 }
 
 /** What all answers are made with. */
 type Made = {
   readonly service: Service;
   readonly guard: TokenGuard;
+  readonly rates: RateLimit | undefined;
   readonly reading: Gate;
   readonly writing: Gate;
   readonly delay: ThreadDelay;
@@ -110,7 +120,7 @@ type Made = {
   readonly stop: () => void;
 };
 
-function makeService({ indexes, limits: given, tokens = NO_TOKENS, version = '' }: AppOptions): Made {
+function makeService({ indexes, limits: given, tokens = NO_TOKENS, rate, version = '' }: AppOptions): Made {
   const limits = parseLimits(given);
   const catalogue = new Catalogue(indexes);
   const metrics = new RequestMetrics();
@@ -129,7 +139,8 @@ function makeService({ indexes, limits: given, tokens = NO_TOKENS, version = '' 
     isStopping = true;
     delay.stop();
   };
-  return { service, guard: new TokenGuard(tokens), reading, writing, delay, metrics, stop };
+  const rates = rate === undefined ? undefined : new RateLimit(rate);
+  return { service, guard: new TokenGuard(tokens), rates, reading, writing, delay, metrics, stop };
 }
 
 function honoPath(path: string): string {
@@ -174,14 +185,17 @@ function hostGuard(hosts: readonly string[]) {
   };
 }
 
-type Answering = Made & { readonly corsOrigins: readonly string[] };
+type Answering = Made & Pick<AppOptions, 'clientHeader'> & { readonly corsOrigins: readonly string[] };
 
 async function answer(c: AppContext, endpoint: Endpoint, made: Answering): Promise<Response> {
   const { service, guard, reading, writing, delay } = made;
   const { limits } = service;
   const { right } = endpoint;
   c.set('route', endpoint.path);
-  if (right !== undefined) guard.require(right, c.req.header('authorization'));
+  if (right !== undefined) {
+    made.rates?.take(clientOf(c, made)); // before: whoever guesses tokens is a client, too
+    guard.require(right, c.req.header('authorization'));
+  }
   if (right === 'write') refuseForeignWrites(c, made.corsOrigins);
   const index = c.req.param('index');
   if (right !== 'write') {
@@ -198,14 +212,22 @@ async function answer(c: AppContext, endpoint: Endpoint, made: Answering): Promi
   return reply(c, await writing.run(limits.requestMs + limits.writeMs, work));
 }
 
+/** Who asks: a known token, or whom a proxy names, or else where the connection comes from. */
+function clientOf(c: AppContext, { guard, clientHeader }: Answering): string {
+  const token = guard.nameOf(c.req.header('authorization'));
+  if (token !== undefined) return token;
+  const named = clientHeader && c.req.header(clientHeader)?.split(',').at(-1)?.trim(); // the nearest proxy comes last
+  return networkOf(named || c.env.address || '');
+}
+
 /** What the address or the body asks. */
-async function askedOf(c: AppContext, { takes, request }: Endpoint, maxBytes: number): Promise<unknown> {
+async function askedOf(c: AppContext, { takes, parameters }: Endpoint, maxBytes: number): Promise<unknown> {
   if (takes === 'nothing') return {};
   if (takes === 'body') return await readJsonBody(c.req.raw, maxBytes);
   const { url } = c.req;
   const at = url.indexOf('?');
   const given = new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
-  return askedValue(given, parametersOf(Object.keys(request.shape)));
+  return askedValue(given, parameters);
 }
 
 /** A page of another origin could send a write that carries no body; browsers say where it comes from. */

@@ -4,10 +4,11 @@
  */
 import { basename, isAbsolute } from 'node:path';
 import type { z } from 'zod';
-import type { EngineQuery, IndexSearchOptions } from '../engines/index.ts';
+import type { Account, EngineQuery, IndexSearchOptions } from '../engines/index.ts';
 import { DEFAULT_K } from '../search/index.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { ServerLimits } from './limits.ts';
+import { type Parameter, parametersOf } from './parameters.ts';
 import { badRequest, notFound, RequestError } from './request-error.ts';
 import {
   addAnswer,
@@ -63,20 +64,23 @@ export type Endpoint = {
   /** Where the request stands. */
   readonly takes: 'parameters' | 'body' | 'nothing';
   readonly request: z.ZodObject;
+  /** The same in an address. */
+  readonly parameters: readonly Parameter[];
   /** What is answered; undefined where it is text. */
   readonly answer: z.ZodType | undefined;
   /** Checks a request and answers it. */
   readonly answerTo: (value: unknown, call: Call) => Promise<object | string>;
 };
 
-type EndpointParts<Request extends z.ZodObject> = Omit<Endpoint, 'request' | 'answerTo'> & {
+type EndpointParts<Request extends z.ZodObject> = Omit<Endpoint, 'request' | 'parameters' | 'answerTo'> & {
   readonly request: Request;
   readonly handle: (asked: z.infer<Request>, call: Call) => Promise<object | string>;
 };
 
 function endpoint<Request extends z.ZodObject>(parts: EndpointParts<Request>): Endpoint {
   const { request, handle } = parts;
-  return { ...parts, answerTo: async (value, call) => await handle(checked(request, value), call) };
+  const parameters = parametersOf(Object.keys(request.shape));
+  return { ...parts, parameters, answerTo: async (value, call) => await handle(checked(request, value), call) };
 }
 
 function checked<Request extends z.ZodObject>(schema: Request, value: unknown): z.infer<Request> {
@@ -261,8 +265,12 @@ async function explain(asked: z.infer<typeof explainRequest>, { service, index }
   const { id, rank: wantsRank } = asked;
   const found = await catalogue.use(index, (engine) => engine.explain(query, id, { rank: wantsRank }));
   if (!found) throw noDocument(id);
-  const { score, rank = null, products, missing } = found;
-  return { ...heading(query, { catalogue, index }), id, score, rank, explain: products, missing };
+  const engines = found.engines?.map(({ name, ...account }) => ({ name, ...accountOf(account) }));
+  return { ...heading(query, { catalogue, index }), id, ...accountOf(found), ...(engines ? { engines } : {}) };
+}
+
+function accountOf({ score, rank, products, missing }: Account) {
+  return { score, rank: rank ?? null, explain: products, missing };
 }
 
 /** How answers to queries begin. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isJsonObject } from '../core/index.ts';
 import type { Endpoint } from './endpoints.ts';
-import { type Parameter, parametersOf } from './parameters.ts';
+import type { Parameter } from './parameters.ts';
 import { errorAnswerSchema } from './schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -38,7 +38,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], { version }: Ope
 
 function operationOf(endpoint: Endpoint): Json {
   const { operationId, summary, right, takes, request } = endpoint;
-  const parameters = [...pathParameters(endpoint.path), ...(takes === 'parameters' ? queryParameters(request) : [])];
+  const parameters = [...pathParameters(endpoint.path), ...(takes === 'parameters' ? queryParameters(endpoint) : [])];
   return {
     operationId,
     summary,
@@ -59,10 +59,10 @@ function pathParameters(path: string): Json[] {
   }));
 }
 
-function queryParameters(request: z.ZodObject): Json[] {
+function queryParameters({ request, parameters }: Endpoint): Json[] {
   const { properties, required } = schemaOf(request, 'input');
   const schemas = isJsonObject(properties) ? properties : {};
-  return parametersOf(Object.keys(request.shape)).map((parameter) => ({
+  return parameters.map((parameter) => ({
     name: parameter.name,
     in: 'query',
     required: Array.isArray(required) && required.includes(parameter.property),
@@ -88,6 +88,7 @@ function responsesOf({ right, takes, answer, path, summary }: Endpoint): Json {
       ? {}
       : { 401: refused('a token is needed'), 403: refused('the token gives no right to this') }),
     404: refused('there is no such index or document'),
+    ...(right === undefined ? {} : { 429: refused('this client asks too often') }),
     ...(takes === 'body' ? { 413: refused('too many bytes'), 415: refused('not JSON') } : {}),
     ...(right === 'write' ? { 409: refused('another process writes to the index') } : {}),
     422: refused('the index cannot do this: an unknown field, no float weights'),

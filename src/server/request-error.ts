@@ -84,6 +84,16 @@ export function overloaded(message: string): RequestError {
   );
 }
 
+/** One client asks too often. */
+export function tooMany(perSecond: number, waitSeconds: number): RequestError {
+  const seconds = Math.max(1, Math.ceil(waitSeconds));
+  return new RequestError(
+    429,
+    { code: 'RATE_LIMIT', message: `this server answers ${perSecond} requests a second of one client` },
+    { hint: `ask again in ${seconds} s`, headers: { 'retry-after': String(seconds) } },
+  );
+}
+
 /** It took too long. */
 export function tooSlow(): RequestError {
   return new RequestError(

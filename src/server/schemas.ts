@@ -122,16 +122,24 @@ export const searchAnswer = z.strictObject({
   hits: z.array(hit),
 });
 
+const account = {
+  score: z.number(),
+  rank: z.int().nullable().describe('null where no term matches, or where it was not asked for'),
+  explain: z.array(product),
+  missing: z.array(term).describe('terms of the query that the document lacks'),
+};
+
 /** Why a document stands where it stands. */
 export const explainAnswer = z.strictObject({
   schemaVersion,
   index: z.string(),
   query: asked,
   id: z.string(),
-  score: z.number(),
-  rank: z.int().nullable().describe('null where no term matches, or where it was not asked for'),
-  explain: z.array(product),
-  missing: z.array(term).describe('terms of the query that the document lacks'),
+  ...account,
+  engines: z
+    .array(z.strictObject({ name: z.string(), ...account }))
+    .optional()
+    .describe('of rrf:A+B: score, rank and products in each index'),
 });
 
 /** A document as it is stored. */

@@ -80,7 +80,9 @@ function hostsOf(host: string, { hosts, tokens }: ServeOptions): readonly string
 
 function createHttpServer(app: ServerApp): Server {
   const { limits } = app;
-  const listener = getRequestListener((request) => app.fetch(request));
+  const listener = getRequestListener((request, { incoming }) =>
+    app.fetch(request, { address: incoming.socket.remoteAddress }),
+  );
   const server = createServer(timeoutsOf(limits), (request: IncomingMessage, response: ServerResponse) => {
     if (!server.listening) response.shouldKeepAlive = false; // about to end: the next request goes elsewhere
     void listener(request, response);

@@ -56,11 +56,17 @@ export class TokenGuard {
     return this.#read.length > 0;
   }
 
+  /** A name for the token of the `authorization` header, which does not tell the token; undefined where it is unknown. */
+  nameOf(header: string | undefined): string | undefined {
+    const given = givenHash(header);
+    return isAmong(given, this.#read) || isAmong(given, this.#write) ? given.toString('hex') : undefined;
+  }
+
   /** Throws where the `authorization` header does not give the right: 401 without a known token, 403 with a lesser one. */
   require(right: Right, header: string | undefined): void {
     if (right === 'read' && this.#read.length === 0) return;
     if (right === 'write' && this.#read.length + this.#write.length === 0) return;
-    const given = hashOf(/^Bearer +([^\s]+)$/i.exec(header ?? '')?.[1] ?? '');
+    const given = givenHash(header);
     const [mayRead, mayWrite] = [isAmong(given, this.#read), isAmong(given, this.#write)];
     if (mayWrite || (mayRead && right === 'read')) return;
     if (mayRead) throw new RequestError(403, { code: 'FORBIDDEN', message: 'this token may read, not write' });
@@ -70,6 +76,10 @@ export class TokenGuard {
       { hint: 'send the header authorization: Bearer TOKEN', headers: { 'www-authenticate': 'Bearer' } },
     );
   }
+}
+
+function givenHash(header: string | undefined): Buffer {
+  return hashOf(/^Bearer +([^\s]+)$/i.exec(header ?? '')?.[1] ?? '');
 }
 
 /** Hashes have one length, which `timingSafeEqual` wants, and tell nothing of the length of a token. */
