@@ -3,34 +3,23 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type FigureFiles, writeFigure } from '../../src/figures/index.ts';
 import { SAMPLE } from '../figures/sample-figure.ts';
-import { violations } from './axe.ts';
-import { launchChromium, noChromium } from './chromium.ts';
+import { noChromium } from './chromium.ts';
+import { expectSound, SCREENS, TIMEOUT_MS, WatchedPages } from './watched-pages.ts';
 
-const DESKTOP = { width: 1280, height: 800 };
-const PHONE = { width: 360, height: 740 };
-const TIMEOUT_MS = 60_000;
 /** 5 of each sweep, the one that collapsed, 3 published. */
 const NUM_POINTS = 14;
 
-let browser: Browser;
+/** From disk, and the numbers as a link in itself. */
+const pages = new WatchedPages({ addresses: /^(?:file:.*\.html$|data:text\/csv)/ });
 let folder: string;
 let files: FigureFiles;
-/** What went wrong in pages, and what they asked for elsewhere. */
-let complaints: string[] = [];
 
 async function openPage(options: BrowserContextOptions = {}, path = files.html): Promise<Page> {
-  const context = await browser.newContext({ viewport: DESKTOP, ...options });
-  const page = await context.newPage();
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
-  page.on('request', (request) => {
-    if (request.url() !== pathToFileURL(path).href) complaints.push(request.url());
-  });
-  await page.goto(pathToFileURL(path).href);
+  const page = await pages.open(pathToFileURL(path).href, options);
   if (options.javaScriptEnabled !== false) await page.locator('#plot[role=application]').waitFor();
   return page;
 }
@@ -43,20 +32,15 @@ const tip = (page: Page) => page.locator('#plot g[aria-label=tip] text');
 
 describe.skipIf(noChromium !== '')(`the page of a figure${noChromium}`, { timeout: TIMEOUT_MS }, () => {
   beforeAll(async () => {
-    browser = await launchChromium();
+    await pages.launch();
     folder = mkdtempSync(join(tmpdir(), 'lzero-figure-page-'));
     files = await writeFigure(SAMPLE, folder);
   }, TIMEOUT_MS);
 
-  afterEach(async () => {
-    for (const context of browser.contexts()) await context.close();
-    const found = complaints;
-    complaints = [];
-    expect(found).toEqual([]);
-  });
+  afterEach(() => pages.settle());
 
   afterAll(async () => {
-    await browser.close();
+    await pages.close();
     rmSync(folder, { recursive: true });
   });
 
@@ -114,7 +98,6 @@ describe.skipIf(noChromium !== '')(`the page of a figure${noChromium}`, { timeou
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByText('Numbers as CSV').click()]);
     expect(download.suggestedFilename()).toBe('figure1.csv');
     expect(readFileSync(await download.path(), 'utf8')).toBe(readFileSync(files.csv, 'utf8'));
-    complaints = complaints.filter((text) => !text.startsWith('data:text/csv')); // the link itself
   });
 
   it('shows the figure without scripts', async () => {
@@ -134,20 +117,11 @@ describe.skipIf(noChromium !== '')(`the page of a figure${noChromium}`, { timeou
     expect(await page.locator('img').count()).toBe(0);
   });
 
-  const screens: [string, BrowserContextOptions & { viewport: typeof PHONE }][] = [
-    ['on a desktop', { viewport: DESKTOP }],
-    ['in the dark', { viewport: DESKTOP, colorScheme: 'dark' }],
-    ['on a phone', { viewport: PHONE, hasTouch: true, isMobile: true, deviceScaleFactor: 2 }],
-  ];
-  it.each(screens)('%s axe finds nothing, and nothing is wider than the screen', async (_, options) => {
+  it.each(SCREENS)('%s axe finds nothing, and nothing is wider than the screen', async (_, options) => {
     const page = await openPage(options);
     await page.locator('details').evaluate((element) => element.setAttribute('open', ''));
-    expect(await violations(page)).toEqual([]);
-    const width: number = await page.evaluate('document.documentElement.scrollWidth'); // room for a scroll bar is not in it
-    expect(width).toBeLessThanOrEqual(options.viewport.width);
+    await expectSound(page, options, { light: 'rgb(255, 255, 255)', dark: 'rgb(13, 17, 23)' });
     const box = await page.locator('#plot svg').boundingBox();
     expect(box?.width).toBeLessThanOrEqual(options.viewport.width);
-    const paper = await page.evaluate('getComputedStyle(document.body).backgroundColor');
-    expect(paper).toBe(options.colorScheme === 'dark' ? 'rgb(13, 17, 23)' : 'rgb(255, 255, 255)');
   });
 });

@@ -2,21 +2,18 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ServeOptions } from '../../src/server/index.ts';
 import { makeEveryday, Servers, servedFolder } from '../server/serving.ts';
-import { violations } from './axe.ts';
-import { launchChromium, noChromium } from './chromium.ts';
+import { noChromium } from './chromium.ts';
+import { expectSound, SCREENS, TIMEOUT_MS, WatchedPages } from './watched-pages.ts';
 
-const DESKTOP = { width: 1280, height: 800 };
-const PHONE = { width: 360, height: 740 };
-const TIMEOUT_MS = 60_000;
 const TOKEN = '0123456789abcdef';
 
-let browser: Browser;
+/** Refusals are asked for on purpose. */
+const pages = new WatchedPages({ addresses: /^http:\/\/127\.0\.0\.1/, errors: /status of 40[01]/ });
 let folder: string;
-let complaints: string[] = [];
 const servers = new Servers();
 
 async function openPage(
@@ -29,40 +26,26 @@ async function openPage(
     await servedFolder('words', join(folder, 'words')),
   ];
   const { url } = await servers.start(indexes, serving);
-  const context = await browser.newContext({ viewport: DESKTOP, ...options });
-  const page = await context.newPage();
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('console', (message) => {
-    const isRefusal = /status of 40[01]/.test(message.text()); // asked for on purpose
-    if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
-  });
-  page.on('request', (request) => {
-    if (!request.url().startsWith('http://127.0.0.1')) complaints.push(request.url());
-  });
-  await page.goto(url + hash);
-  return page;
+  return await pages.open(url + hash, options);
 }
 
 const results = (page: Page, name: string) => page.getByRole('region', { name: `Results of ${name}` });
 
 describe.skipIf(noChromium !== '')(`the page of a server${noChromium}`, { timeout: TIMEOUT_MS }, () => {
   beforeAll(async () => {
-    browser = await launchChromium();
+    await pages.launch();
     folder = mkdtempSync(join(tmpdir(), 'lzero-serve-page-'));
     await makeEveryday(join(folder, 'learned'));
     await makeEveryday(join(folder, 'words'), 'bm25');
   }, TIMEOUT_MS);
 
   afterEach(async () => {
-    for (const context of browser.contexts()) await context.close();
+    await pages.settle();
     await servers.closeAll();
-    const found = complaints;
-    complaints = [];
-    expect(found).toEqual([]);
   });
 
   afterAll(async () => {
-    await browser.close();
+    await pages.close();
     rmSync(folder, { recursive: true });
   });
 
@@ -105,19 +88,11 @@ describe.skipIf(noChromium !== '')(`the page of a server${noChromium}`, { timeou
     await results(page, 'learned').getByText('this server takes 5 at most').waitFor();
   });
 
-  const screens: [string, BrowserContextOptions & { viewport: typeof PHONE }][] = [
-    ['on a desktop', { viewport: DESKTOP }],
-    ['in the dark', { viewport: DESKTOP, colorScheme: 'dark' }],
-    ['on a phone', { viewport: PHONE, hasTouch: true, isMobile: true, deviceScaleFactor: 2 }],
-  ];
-  it.each(screens)('%s axe finds nothing, and nothing is wider than the screen', async (_, options) => {
+  it.each(SCREENS)('%s axe finds nothing, and nothing is wider than the screen', async (_, options) => {
     const page = await openPage(options, {}, '#q=fix+a+flat+tyre&in=learned&beside=words');
     const first = results(page, 'learned').getByRole('listitem').first();
     await first.getByText('Why this score').click();
     await results(page, 'words').getByRole('listitem').first().waitFor();
-    expect(await violations(page)).toEqual([]);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(options.viewport.width);
-    const paper = await page.evaluate('getComputedStyle(document.body).backgroundColor');
-    expect(paper).toBe(options.colorScheme === 'dark' ? 'rgb(13, 17, 23)' : 'rgb(243, 245, 247)');
+    await expectSound(page, options, { light: 'rgb(243, 245, 247)', dark: 'rgb(13, 17, 23)' });
   });
 });

@@ -2,35 +2,22 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, BrowserContextOptions, Download, Page } from 'playwright-core';
+import type { BrowserContextOptions, Download, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type View, viewRuns } from '../../src/view/index.ts';
 import { makeRun } from '../view/make-run.ts';
-import { violations } from './axe.ts';
-import { launchChromium, noChromium } from './chromium.ts';
+import { noChromium } from './chromium.ts';
+import { expectSound, SCREENS, TIMEOUT_MS, WatchedPages } from './watched-pages.ts';
 
-const DESKTOP = { width: 1280, height: 800 };
-const PHONE = { width: 360, height: 740 };
-const TIMEOUT_MS = 60_000;
-
-let browser: Browser;
+const pages = new WatchedPages({ addresses: /^(?:http:\/\/127\.0\.0\.1|data:image\/svg|blob:)/ });
 let folder: string;
 let view: View | undefined;
-/** What went wrong in pages, and what they asked for elsewhere. */
-let complaints: string[] = [];
 
 const place = (name: string): string => join(folder, name);
 
 async function openPage(names: readonly string[], options: BrowserContextOptions = {}, port = 0): Promise<Page> {
   view = await viewRuns(names.map(place), { port });
-  const context = await browser.newContext({ viewport: DESKTOP, ...options });
-  const page = await context.newPage();
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
-  page.on('request', (request) => {
-    if (!/^(?:http:\/\/127\.0\.0\.1|data:image\/svg|blob:)/.test(request.url())) complaints.push(request.url());
-  });
-  await page.goto(view.url);
+  const page = await pages.open(view.url, options);
   await page.getByText('live', { exact: true }).waitFor();
   return page;
 }
@@ -40,23 +27,20 @@ const chart = (page: Page, metric: string) => page.locator(`section:has(#chart-$
 
 describe.skipIf(noChromium !== '')(`the page of a view${noChromium}`, { timeout: TIMEOUT_MS }, () => {
   beforeAll(async () => {
-    browser = await launchChromium();
+    await pages.launch();
     folder = mkdtempSync(join(tmpdir(), 'lzero-page-'));
     makeRun(place('mask.run'), { numLines: 600, evaluateEvery: 1000, isFinished: true });
     makeRun(place('strong.run'), { numLines: 600, seed: 2, lambda: 0.4, evaluateEvery: 1000, collapseAt: 4000 });
   }, TIMEOUT_MS);
 
   afterEach(async () => {
-    for (const context of browser.contexts()) await context.close();
+    await pages.settle();
     await view?.close();
     view = undefined;
-    const found = complaints;
-    complaints = [];
-    expect(found).toEqual([]);
   });
 
   afterAll(async () => {
-    await browser.close();
+    await pages.close();
     rmSync(folder, { recursive: true });
   });
 
@@ -132,12 +116,12 @@ describe.skipIf(noChromium !== '')(`the page of a view${noChromium}`, { timeout:
     const port = Number(new URL(view?.url ?? '').port);
     await view?.close();
     await page.getByText('connection lost').waitFor();
-    complaints = complaints.filter((text) => !text.includes('ERR_')); // the browser says that nobody answers
+    pages.forgive('ERR_'); // the browser says that nobody answers
     makeRun(place('mask.run'), { numLines: 700, evaluateEvery: 1000, isFinished: true });
     view = await viewRuns([place('mask.run')], { port });
     await page.getByText('7,000 / 7,000').waitFor({ timeout: 20_000 });
     makeRun(place('mask.run'), { numLines: 600, evaluateEvery: 1000, isFinished: true });
-    complaints = complaints.filter((text) => !text.includes('ERR_'));
+    pages.forgive('ERR_');
   });
 
   it('is worked by keys alone: the cursor, zoom, all', async () => {
@@ -199,18 +183,10 @@ describe.skipIf(noChromium !== '')(`the page of a view${noChromium}`, { timeout:
     expect(png.length).toBeGreaterThan(5000); // not empty paper
   });
 
-  const screens: [string, BrowserContextOptions & { viewport: typeof PHONE }][] = [
-    ['on a desktop', { viewport: DESKTOP }],
-    ['in the dark', { viewport: DESKTOP, colorScheme: 'dark' }],
-    ['on a phone', { viewport: PHONE, hasTouch: true, isMobile: true, deviceScaleFactor: 2 }],
-  ];
-  it.each(screens)('%s axe finds nothing, and nothing is wider than the screen', async (_, options) => {
+  it.each(SCREENS)('%s axe finds nothing, and nothing is wider than the screen', async (_, options) => {
     const page = await openPage(['mask.run', 'strong.run', 'later.run'], options);
     await page.locator('.pinned article').first().waitFor();
-    expect(await violations(page)).toEqual([]);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(options.viewport.width);
-    const paper = await page.evaluate('getComputedStyle(document.body).backgroundColor');
-    expect(paper).toBe(options.colorScheme === 'dark' ? 'rgb(13, 17, 23)' : 'rgb(243, 245, 247)');
+    await expectSound(page, options, { light: 'rgb(243, 245, 247)', dark: 'rgb(13, 17, 23)' });
   });
 
   it('draws 100,000 logged steps, and moves through them without a frame above 100 ms on average', async () => {
