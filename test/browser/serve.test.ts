@@ -72,7 +72,19 @@ describe.skipIf(noChromium !== '')(`the page of a server${noChromium}`, { timeou
   it('compares with the hybrid of both', async () => {
     const page = await openPage({}, {}, '#q=flat+tyre&in=learned');
     await page.getByLabel('beside').selectOption('rrf:learned+words');
-    await results(page, 'hybrid of learned and words').getByRole('listitem').first().waitFor();
+    const first = results(page, 'hybrid of learned and words').getByRole('listitem').first();
+    await first.getByText('Why this score').click();
+    for (const name of ['learned', 'words'])
+      await first
+        .getByRole('region', { name: `In ${name}` })
+        .getByText(/^place \d+, score \d/)
+        .waitFor();
+  });
+
+  it('says how to compare where one index is served', async () => {
+    const { url } = await servers.start([await servedFolder('learned', join(folder, 'learned'))]);
+    const page = await pages.open(url);
+    await page.getByText('lzero serve learned.index words.index').waitFor();
   });
 
   it('asks for a token where one is needed, and keeps it out of its address', async () => {

@@ -34,6 +34,16 @@ export type SearchAnswer = {
   readonly hits: readonly Hit[];
 };
 
+/** Why a document stands where it stands, in one index or in several that are joined. */
+export type Explanation = {
+  readonly engines?: readonly {
+    readonly name: string;
+    readonly score: number;
+    readonly rank: number | null;
+    readonly explain: readonly Product[];
+  }[];
+};
+
 /** An index in numbers. */
 export type IndexFigures = {
   readonly name: string;
@@ -71,18 +81,27 @@ export type SearchRequest = { readonly query: string; readonly k: number; readon
 
 /** Searches an index, or several as `rrf:A+B`. */
 export async function search(system: string, wanted: SearchRequest, asking: Asking): Promise<SearchAnswer> {
-  const body = JSON.stringify({ ...wanted, snippets: true });
-  return await ask(`v1/indexes/${encodeURIComponent(system)}/search`, asking, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body,
-  });
+  return await post(`v1/indexes/${encodeURIComponent(system)}/search`, { ...wanted, snippets: true }, asking);
+}
+
+/** Why a document stands where it stands. */
+export async function explain(
+  system: string,
+  wanted: { readonly query: string; readonly id: string },
+  asking: Asking,
+): Promise<Explanation> {
+  return await post(`v1/indexes/${encodeURIComponent(system)}/explain`, wanted, asking);
 }
 
 /** All indexes. */
 export async function listIndexes(asking: Asking): Promise<readonly IndexFigures[]> {
   const { indexes } = await ask<{ readonly indexes: readonly IndexFigures[] }>('v1/indexes', asking);
   return indexes;
+}
+
+async function post<Answer>(address: string, value: object, asking: Asking): Promise<Answer> {
+  const headers = { 'content-type': 'application/json' };
+  return await ask(address, asking, { method: 'POST', headers, body: JSON.stringify(value) });
 }
 
 async function ask<Answer>(address: string, { token, signal }: Asking, init: RequestInit = {}): Promise<Answer> {

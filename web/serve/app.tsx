@@ -1,8 +1,17 @@
 /** The page: a question, the answers of one system or two side by side, and what the indexes hold. */
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { ApiError, type Asking, type IndexFigures, listIndexes, search } from './api.ts';
-import { HIT_COUNTS, hashOf, type Question, questionOf, settled, systemLabel, systemsOf } from './question.ts';
+import { ApiError, type Asking, explain, type IndexFigures, listIndexes, search } from './api.ts';
+import {
+  HIT_COUNTS,
+  hashOf,
+  isJoined,
+  type Question,
+  questionOf,
+  settled,
+  systemLabel,
+  systemsOf,
+} from './question.ts';
 import { type Answered, Results } from './results.tsx';
 import { Statistics } from './statistics.tsx';
 
@@ -46,10 +55,13 @@ export function App(): JSX.Element {
           <div class={columns.length > 1 ? 'columns two' : 'columns'}>
             {columns.map((system, i) => (
               <Results
-                key={system}
+                key={`${system} ${asked.query}`}
                 system={system}
                 answered={answers.get(system) ?? { state: 'waiting' }}
                 otherRanks={columns.length > 1 ? ranksOf(answers.get(columns[1 - i])) : undefined}
+                onExplain={
+                  isJoined(system) ? (id) => explain(system, { query: asked.query, id }, { token }) : undefined
+                }
               />
             ))}
           </div>

@@ -10,6 +10,8 @@ export type Question = {
   readonly k: number;
 };
 
+const JOINED = 'rrf:';
+
 /** Numbers of hits to choose from. */
 export const HIT_COUNTS: readonly number[] = [5, 10, 20, 50];
 
@@ -33,13 +35,18 @@ export function hashOf({ query, system, beside, k }: Question): string {
 
 /** What can be searched: each index, and every two of them joined. */
 export function systemsOf(names: readonly string[]): string[] {
-  const pairs = names.flatMap((a, i) => names.slice(i + 1).map((b) => `rrf:${a}+${b}`));
+  const pairs = names.flatMap((a, i) => names.slice(i + 1).map((b) => `${JOINED}${a}+${b}`));
   return [...names, ...pairs];
+}
+
+/** Whether a system is several indexes joined. */
+export function isJoined(system: string): boolean {
+  return system.startsWith(JOINED);
 }
 
 /** A system as people read it. */
 export function systemLabel(system: string): string {
-  return system.startsWith('rrf:') ? `hybrid of ${system.slice(4).split('+').join(' and ')}` : system;
+  return isJoined(system) ? `hybrid of ${system.slice(JOINED.length).split('+').join(' and ')}` : system;
 }
 
 /** The question with systems that are there: the first index, and beside it the second where nothing was chosen. */

@@ -1,8 +1,9 @@
 /** The hits of one system, with why each was found, and where the other system has it. */
 import type { JSX } from 'preact';
-import type { Hit, Product, SearchAnswer } from './api.ts';
+import type { Explanation, Hit, SearchAnswer } from './api.ts';
 import { Highlighted } from './highlighted.tsx';
 import { systemLabel } from './question.ts';
+import { Why } from './why.tsx';
 
 /** How one system has answered. */
 export type Answered =
@@ -15,10 +16,12 @@ type ResultsProps = {
   readonly answered: Answered;
   /** Ranks by id in the other system; undefined where there is no other. */
   readonly otherRanks: ReadonlyMap<string, number> | undefined;
+  /** Asks for what a search does not tell of a hit; undefined where it tells all. */
+  readonly onExplain: ((id: string) => Promise<Explanation>) | undefined;
 };
 
 /** A column of hits. */
-export function Results({ system, answered, otherRanks }: ResultsProps): JSX.Element {
+export function Results({ system, answered, otherRanks, onExplain }: ResultsProps): JSX.Element {
   const label = systemLabel(system);
   return (
     <section class="results" aria-label={`Results of ${label}`}>
@@ -29,7 +32,7 @@ export function Results({ system, answered, otherRanks }: ResultsProps): JSX.Ele
       {answered.state === 'done' && (
         <ol>
           {answered.answer.hits.map((hit) => (
-            <HitItem key={hit.id} hit={hit} otherRanks={otherRanks} />
+            <HitItem key={hit.id} hit={hit} otherRanks={otherRanks} onExplain={onExplain} />
           ))}
         </ol>
       )}
@@ -44,7 +47,9 @@ function summaryOf(answered: Answered): string {
   return `${hits.length === 0 ? 'no hits' : `${hits.length} ${hits.length === 1 ? 'hit' : 'hits'}`} in ${tookMs.toFixed(1)} ms`;
 }
 
-function HitItem({ hit, otherRanks }: { hit: Hit; otherRanks: ReadonlyMap<string, number> | undefined }): JSX.Element {
+type HitProps = Pick<ResultsProps, 'otherRanks' | 'onExplain'> & { readonly hit: Hit };
+
+function HitItem({ hit, otherRanks, onExplain }: HitProps): JSX.Element {
   const { id, score, title, url, snippet, explain = [] } = hit;
   const heading = title ? <Highlighted text={title} places={snippet?.titleHighlights ?? []} /> : id;
   const address = safeAddress(url);
@@ -66,12 +71,7 @@ function HitItem({ hit, otherRanks }: { hit: Hit; otherRanks: ReadonlyMap<string
       {snippet && snippet.expansion.length > 0 && (
         <p class="meaning">found by meaning: {snippet.expansion.slice(0, 12).join(', ')}</p>
       )}
-      {explain.length > 0 && (
-        <details>
-          <summary>Why this score</summary>
-          <Products products={explain} />
-        </details>
-      )}
+      {explain.length > 0 && <Why explain={explain} ask={onExplain && (() => onExplain(id))} />}
     </li>
   );
 }
@@ -83,34 +83,4 @@ export function safeAddress(url: string | undefined): string | undefined {
 
 function otherPlace(rank: number | undefined): string {
   return rank === undefined ? 'not in the other list' : `place ${rank} in the other list`;
-}
-
-function Products({ products }: { products: readonly Product[] }): JSX.Element {
-  const most = products[0]?.product ?? 1;
-  return (
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">token</th>
-          <th scope="col">query</th>
-          <th scope="col">document</th>
-          <th scope="col">product</th>
-          <td />
-        </tr>
-      </thead>
-      <tbody>
-        {products.map(({ token, queryWeight, docWeight, product }) => (
-          <tr key={token}>
-            <th scope="row">{token}</th>
-            <td>{queryWeight.toFixed(3)}</td>
-            <td>{docWeight.toFixed(3)}</td>
-            <td>{product.toFixed(3)}</td>
-            <td>
-              <meter min={0} max={most} value={product} aria-label={`share of ${token}`} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
 }

@@ -47,6 +47,12 @@ export function Statistics({ indexes }: { indexes: readonly IndexFigures[] }): J
           </tbody>
         </table>
       </section>
+      {indexes.length === 1 && (
+        <p>
+          To compare, serve a second index beside this one: <code>lzero index INPUT -o words.index --bm25</code> makes
+          one of BM25, <code>lzero serve {indexes[0].name}.index words.index</code> serves both, and their hybrid.
+        </p>
+      )}
     </>
   );
 }
