@@ -3,7 +3,8 @@
  * queries are weighed here, from the model's table, so that no network runs for them.
  *
  * What is added is seen after `commit`, which refreshes the index: indexes that we make refresh at no other time. Unlike an
- * embedded index, another process that commits shows this one's additions too.
+ * embedded index, another process that commits shows this one's additions too, and so does a deletion while parts of pages
+ * are not yet seen: the server finds the parts of a page by a query, and a query finds only what is seen.
  */
 import {
   byWeight,
@@ -118,6 +119,8 @@ export class OpenSearchIndex implements Engine {
   readonly #style: CheckedStyle;
   #hasPages: boolean | undefined;
   #nextOrder: number | undefined;
+  /** Whether parts of pages were added that searches do not see yet. */
+  #hasNewParts = false;
 
   /** For `createOpenSearchIndex` and `openOpenSearchIndex`. */
   constructor(server: Server, index: string, { description, server: its, ...options }: OpenSearchIndexParts) {
@@ -183,7 +186,7 @@ export class OpenSearchIndex implements Engine {
     return { ...tally, numAdded: writer.numIndexed, numRejected: writer.numRejected };
   }
 
-  /** The id of a page stands for all its parts that searches see. */
+  /** The id of a page stands for all its parts, but for those that another process has added and not committed. */
   async delete(ids: readonly string[]): Promise<number> {
     const writer = new BulkWriter(this.#server, this.index, this.#options.writer);
     for (const id of new Set(ids)) await writer.write({ kind: 'delete', id });
@@ -204,6 +207,7 @@ export class OpenSearchIndex implements Engine {
     const failed = isJsonObject(body._shards) ? Number(body._shards.failed) : 0;
     if (failed > 0) throw new ServerError(`${this.name}: ${failed} shards could not be refreshed`);
     this.#hasPages = undefined;
+    this.#hasNewParts = false;
   }
 
   async search(query: EngineQuery, options: SearchOptions = {}): Promise<SearchAnswer> {
@@ -423,6 +427,7 @@ export class OpenSearchIndex implements Engine {
     const vectors = await vectorsOf(group, model, { signal, logger, onTruncated: () => tally.numTruncated++ });
     for (const [i, document] of group.entries()) {
       if (there.has(document.id)) continue;
+      this.#hasNewParts ||= document.page !== undefined;
       const place = { order: (order + i) * of + part - 1, job };
       const source = this.#sourceOf(document, vectors[i], place);
       tally.numTerms += vectors[i].terms.length;
@@ -458,6 +463,7 @@ export class OpenSearchIndex implements Engine {
   }
 
   async #deletePages(ids: readonly string[]): Promise<number> {
+    if (this.#hasNewParts) await this.commit();
     if (this.description.model === null || !(await this.#anyPages())) return 0;
     return await this.#deleteByQuery({ terms: { page: [...new Set(ids)] } });
   }

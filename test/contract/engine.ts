@@ -173,6 +173,17 @@ export function engineContract({ name, create }: EngineUnderTest): void {
       expect(ids(await find('flat bicycle tyre', { parts: true }))).toEqual(['p#1', 'p#0', 'q#0']);
     });
 
+    it('a page is deleted with all its parts, those added since the last commit too', async () => {
+      await fill([{ id: 'p#0', page: 'p', chunk: 0, text: 'a bicycle' }]);
+      await engine.add([
+        { id: 'p#1', page: 'p', chunk: 1, text: 'a bicycle with a flat tyre' },
+        { id: 'q#0', page: 'q', chunk: 0, text: 'flat land' },
+      ]);
+      expect(await engine.delete(['p'])).toBeGreaterThan(0);
+      await engine.commit();
+      expect(ids(await find('flat bicycle tyre', { parts: true }))).toEqual(['q#0']);
+    });
+
     it('a query without words that it knows finds nothing', async () => {
       await fill();
       expect(await find('')).toEqual([]);
