@@ -12,7 +12,7 @@ export { createGate, enter, guardExit, leave, unguardExit } from './native-gate.
 export type { OnnxVersion } from './onnx.ts';
 export { PORTABLE, toOnnx } from './onnx.ts';
 export { add, cast, divide, dropout, multiply, subtract } from './ops/arithmetic.ts';
-export { geluByTanh, unary } from './ops/functions.ts';
+export { geluByTanh, spelledGelu, unary } from './ops/functions.ts';
 export { layerNorm, softmax } from './ops/normalisation.ts';
 export { linear, matMul } from './ops/products.ts';
 export type { Reduction } from './ops/reductions.ts';

@@ -13,8 +13,8 @@ export type OnnxVersion = { readonly opset: number; readonly ir: number };
 /** For the engine beside us: the newest that every runtime we use reads. */
 const NEWEST: OnnxVersion = { opset: 21, ir: 10 };
 
-/** For files that leave the house: ONNX Runtime reads it from 1.17 on. The first with Gelu. */
-export const PORTABLE: OnnxVersion = { opset: 20, ir: 9 };
+/** For files that leave the house: ONNX Runtime reads it from 1.16 on, which OpenSearch 3.6 has. Without Gelu: spell it out. */
+export const PORTABLE: OnnxVersion = { opset: 19, ir: 9 };
 
 /** The engine's own operators, beside the standard. */
 const ENGINE_DOMAIN = 'com.microsoft';

@@ -17,6 +17,7 @@ import {
   reshape,
   shapeOf,
   softmax,
+  spelledGelu,
   subtract,
   transpose,
   unary,
@@ -48,6 +49,8 @@ export type Network = {
   readonly products?: Products | undefined;
   /** Only in training. */
   readonly dropout?: Dropout | undefined;
+  /** In operators that older runtimes have too. */
+  readonly spelledOut?: boolean | undefined;
 };
 
 /** What a batch feeds, and what the encoder makes of it. */
@@ -68,7 +71,7 @@ export type EncoderValues = {
 const MASKED = -1e9;
 
 /** What an encoder is made for. */
-export type EncoderInputs = Pick<EncoderValues, 'ids' | 'mask'> & Pick<Network, 'products' | 'dropout'>;
+export type EncoderInputs = Pick<EncoderValues, 'ids' | 'mask'> & Pick<Network, 'products' | 'dropout' | 'spelledOut'>;
 
 /** Appends the encoder: token ids and mask in, the graph's inputs `ids` and `mask` unless given; hidden states out. */
 export function bertEncoder(
@@ -118,13 +121,15 @@ class Layers {
   readonly #parameters: ParameterLookup;
   readonly #products: Products;
   readonly #dropout: Dropout;
+  readonly #spelledOut: boolean;
 
-  constructor(g: GraphBuilder, config: BertConfig, { parameters, products, dropout }: Network) {
+  constructor(g: GraphBuilder, config: BertConfig, { parameters, products, dropout, spelledOut = false }: Network) {
     this.#g = g;
     this.#config = config;
     this.#parameters = parameters;
     this.#products = products ?? floatProducts(g, parameters);
     this.#dropout = dropout ?? ((x) => x);
+    this.#spelledOut = spelledOut;
   }
 
   get headSize(): number {
@@ -144,8 +149,10 @@ class Layers {
   /** The activation inside the network; gelu for most. */
   activate(x: Value): Value {
     const { hiddenActivation } = this.#config;
-    if (hiddenActivation === 'gelu-tanh') return geluByTanh(this.#g, x);
-    return unary(this.#g, hiddenActivation === 'relu' ? 'Relu' : 'Gelu', x);
+    if (hiddenActivation === 'relu') return unary(this.#g, 'Relu', x);
+    const byTanh = hiddenActivation === 'gelu-tanh';
+    if (this.#spelledOut) return spelledGelu(this.#g, x, byTanh ? 'tanh' : 'erf');
+    return byTanh ? geluByTanh(this.#g, x) : unary(this.#g, 'Gelu', x);
   }
 
   /** Word + position + type embeddings, normalised: [N, H]. Every token is of type 0; DistilBERT has no types. */

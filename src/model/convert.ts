@@ -40,6 +40,8 @@ export type ConvertOptions = CheckpointOptions & {
   readonly precision?: Precision | undefined;
   /** What runs the network in sentence-transformers; torch if not given, or onnx where torch cannot. */
   readonly backend?: Backend | undefined;
+  /** What the names of an ONNX file's inputs begin with, for programs that feed others; nothing where left out. */
+  readonly inputPrefix?: string | undefined;
   /** What may be left out where the layout has no place for it. */
   readonly drop?: readonly Droppable[] | undefined;
   /** Replace a model folder that is there. */
@@ -117,7 +119,7 @@ async function fill(folder: string, model: NetworkModel, options: ForeignOptions
   const settings = { ...left, name: basename(resolve(output)) };
   const checkpoint = await Checkpoint.open(model.encoderFolder, { signal });
   try {
-    const plan = planOf(checkpoint, { to, precision, backend });
+    const plan = { ...planOf(checkpoint, { to, precision, backend }), inputPrefix: options.inputPrefix };
     await writeLayout(folder, { ...model, settings, checkpoint, precision }, plan);
     const notes = [...changesOf(model), ...notesOf(plan, { settings, precision }), ...needless(drop, dropped, to)];
     return { layout: to, settings, precision, dropped, notes };
@@ -136,7 +138,11 @@ function networkSettings({ folder, settings }: ModelFolder, to: ForeignLayout): 
 }
 
 /** Which files the network becomes. */
-type Plan = { readonly to: ForeignLayout; readonly backend: Backend };
+type Plan = {
+  readonly to: ForeignLayout;
+  readonly backend: Backend;
+  readonly inputPrefix?: string | undefined;
+};
 type PlanOptions = Pick<ForeignOptions, 'to' | 'backend'> & { readonly precision: Precision };
 
 function planOf({ folder, head }: Checkpoint, { to, backend, precision }: PlanOptions): Plan {
@@ -164,14 +170,14 @@ function notForTorch(head: 'mlm' | OwnHead, precision: Precision): { problem: st
   return { problem: 'torch computes this network in float32, not in int8', orElse: '; or give --precision fp32' };
 }
 
-function writeLayout(folder: string, model: ForeignModel, { to, backend }: Plan): Promise<void> {
+function writeLayout(folder: string, model: ForeignModel, { to, backend, inputPrefix }: Plan): Promise<void> {
   switch (to) {
     case 'sentence-transformers':
       return writeSentenceTransformers(folder, model, backend);
     case 'opensearch':
       return writeOpenSearch(folder, model);
     case 'onnx':
-      return writeOnnxFolder(folder, model);
+      return writeOnnxFolder(folder, model, { inputPrefix });
     default:
       return to satisfies never;
   }

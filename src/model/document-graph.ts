@@ -58,6 +58,7 @@ export function integerDocumentGraph(
 export type DecoderInputParts = Pick<Checkpoint, 'config' | 'head'> & {
   readonly parameters: ParameterLookup;
   readonly products?: Products | undefined;
+  readonly spelledOut?: boolean | undefined;
 };
 
 /** What the head reads: of a topic head all positions say the same, and one is enough. */
@@ -73,10 +74,10 @@ function headInputs(g: GraphBuilder, encoder: EncoderValues, parts: DecoderInput
 export function decoderInput(
   g: GraphBuilder,
   encoder: EncoderValues,
-  { config, head, parameters, products = floatProducts(g, parameters) }: DecoderInputParts,
+  { config, head, parameters, products = floatProducts(g, parameters), spelledOut }: DecoderInputParts,
 ): Value {
   if (head === 'topic') return everywhere(g, topic(g, encoder), encoder);
-  if (!isTiedKind(head)) return mlmTransform(g, encoder.hidden, { config, parameters, products });
+  if (!isTiedKind(head)) return mlmTransform(g, encoder.hidden, { config, parameters, products, spelledOut });
   const scalars = { scale: parameters(TIED.scale), inputShare: parameters(TIED.inputShare) };
   const u = tiedInput(g, encoder, { products, ...scalars });
   return head === 'pooled' ? withMean(g, u, { encoder, matrix: parameters(TIED.pooled) }) : u;

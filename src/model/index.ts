@@ -54,6 +54,7 @@ export type { Droppable } from './layouts/losses.ts';
 export { DROPPABLE } from './layouts/losses.ts';
 export type { CheckpointOptions, LayoutName, OptionName, QueryWeights, SourceModel } from './layouts/source-model.ts';
 export type { Backend } from './layouts/write-sentence-transformers.ts';
+export { tokenizerRules } from './layouts/write-tokenizer.ts';
 export type { LexicalRule, LexicalTerms } from './lexical.ts';
 export { formatLexical, lexicalPart, parseLexical } from './lexical.ts';
 export type { LoadOptions } from './model.ts';

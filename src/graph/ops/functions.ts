@@ -15,6 +15,22 @@ export function geluByTanh(g: GraphBuilder, x: Value): Value {
   return g.node('Gelu', [x], x, { attributes: { approximate: 'tanh' } });
 }
 
+/**
+ * Both in operators that opset 19 has, in the very steps that ONNX Runtime knows again and runs as one. Without a gradient: for
+ * files that leave the house.
+ */
+export function spelledGelu(g: GraphBuilder, x: Value, kind: 'erf' | 'tanh'): Value {
+  const part =
+    kind === 'erf' ? elementwise(g, 'Erf', [elementwise(g, 'Div', [x, g.scalar(Math.SQRT2)])]) : tanhPart(g, x);
+  return multiply(g, multiply(g, x, add(g, part, g.scalar(1))), g.scalar(0.5));
+}
+
+function tanhPart(g: GraphBuilder, x: Value): Value {
+  const cube = multiply(g, multiply(g, x, x), x);
+  const sum = add(g, x, multiply(g, cube, g.scalar(0.044715)));
+  return elementwise(g, 'Tanh', [multiply(g, sum, g.scalar(Math.sqrt(2 / Math.PI)))]);
+}
+
 /** dx = dy where y > 0, else 0; at 0 itself 0, as in PyTorch. */
 const reluRule: Rule = ({ g, output, dy }) => [
   () => elementwise(g, 'Where', [elementwise(g, 'Greater', [output, g.scalar(0)], 'bool'), dy, g.scalar(0)], 'float32'),

@@ -19,6 +19,7 @@ import {
   reshape,
   shapeOf,
   softmax,
+  spelledGelu,
   subtract,
   transpose,
   unary,
@@ -77,6 +78,17 @@ describe('functions', () => {
     const logs = await evaluate({ x: floats([2], [1, Math.E]) }, (g, v) => unary(g, 'Log', v.x));
     expect(logs.values[0]).toBe(0);
     expect(logs.values[1]).toBeCloseTo(1, 6);
+  });
+
+  it('both kinds of gelu, spelled out in older operators, agree with the operator within 1e-6', async () => {
+    const x = floats([5], [-3, -1, 0, 0.5, 4]);
+    for (const kind of ['erf', 'tanh'] as const) {
+      const spelled = await evaluate({ x }, (g, v) => spelledGelu(g, v.x, kind));
+      const own = await evaluate({ x }, (g, v) => (kind === 'erf' ? unary(g, 'Gelu', v.x) : geluByTanh(g, v.x)));
+      spelled.values.forEach((value, i) => {
+        expect(Math.abs(value - own.values[i])).toBeLessThan(1e-6);
+      });
+    }
   });
 
   it('gelu is x·Φ(x), not its tanh approximation: 1 → 0.841345, −1 → −0.158655, within 1e-6', async () => {

@@ -17,7 +17,11 @@ import { writeTokenizer } from './write-tokenizer.ts';
 const MODEL_FILE = 'model.onnx';
 
 /** Writes the folder. */
-export async function writeOnnxFolder(folder: string, model: ForeignModel): Promise<void> {
+export async function writeOnnxFolder(
+  folder: string,
+  model: ForeignModel,
+  { inputPrefix }: { readonly inputPrefix?: string | undefined } = {},
+): Promise<void> {
   const { checkpoint, settings, tokenizer, idf, precision } = model;
   const { vocabulary } = tokenizer;
   await writeOnnx(join(folder, MODEL_FILE), checkpoint, {
@@ -25,6 +29,7 @@ export async function writeOnnxFolder(folder: string, model: ForeignModel): Prom
     activation: settings.activation,
     prune: settings.prune,
     precision,
+    inputPrefix,
     numTerms: vocabulary.size,
     silenced: vocabulary.specialIds,
   });

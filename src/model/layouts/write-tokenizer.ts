@@ -18,21 +18,25 @@ export type TokenizerOwner = {
   readonly tokenizerFolder: string;
 };
 
+/** tokenizer.json: the rules of its own file, or made of what the tokenizer is. Cuts texts to `maxLength` tokens, if given. */
+export async function tokenizerRules(
+  { tokenizer, tokenizerFolder }: TokenizerOwner,
+  { maxLength }: { readonly maxLength: number | undefined },
+): Promise<Record<string, unknown>> {
+  const rules = await readJsonIfThere(join(tokenizerFolder, 'tokenizer.json'), z.looseObject({}), MAX_TEXT_BYTES);
+  // Programs that honour it would cut and fill up as the source was trained, not as this model is read.
+  return { ...(rules ?? tokenizerJson(tokenizer)), truncation: truncation(maxLength), padding: null };
+}
+
 /** Writes the files. Texts are cut to `maxLength` tokens by programs that honour it; not at all if undefined. */
 export async function writeTokenizer(
   folder: string,
-  { tokenizer, tokenizerFolder }: TokenizerOwner,
+  owner: TokenizerOwner,
   { maxLength }: { maxLength: number | undefined },
 ): Promise<void> {
-  const rules = await readJsonIfThere(join(tokenizerFolder, 'tokenizer.json'), z.looseObject({}), MAX_TEXT_BYTES);
-  // Programs that honour it would cut and fill up as the source was trained, not as this model is read.
-  await writeJson(join(folder, 'tokenizer.json'), {
-    ...(rules ?? tokenizerJson(tokenizer)),
-    truncation: truncation(maxLength),
-    padding: null,
-  });
-  await copyFiles(tokenizerFolder, folder, ['vocab.txt']);
-  await writeJson(join(folder, 'tokenizer_config.json'), tokenizerConfig(tokenizer, maxLength));
+  await writeJson(join(folder, 'tokenizer.json'), await tokenizerRules(owner, { maxLength }));
+  await copyFiles(owner.tokenizerFolder, folder, ['vocab.txt']);
+  await writeJson(join(folder, 'tokenizer_config.json'), tokenizerConfig(owner.tokenizer, maxLength));
 }
 
 /** How `tokenizers` cuts texts; its length counts special tokens, as ours does. */

@@ -6,6 +6,7 @@
  *     weights   w = log(1 + act_k(relu(max_i u_i·w_j + b_j))), [B, V]     activation and pruning inside
  *     logits    u_i·w_j + b_j, [B, T, V]                                  for programs that pool and activate themselves
  *
+ * What was written here is read by runtimes of others, old ones among them: gelu is spelled out (PORTABLE in graph/onnx.ts).
  * In int8 the range of a layer's input is that of all documents of a batch, so give such a graph one at a time where a
  * vector must not depend on its neighbours.
  */
@@ -52,16 +53,20 @@ export type ExportForm =
 /** What each form's output is called. `logits` is what sentence-transformers looks for. */
 export const OUTPUT_NAMES = { weights: 'sparse_weights', logits: 'logits' } as const;
 
-/** Inputs `input_ids` and `attention_mask`; output `sparse_weights` or `logits`. */
-export function exportGraph(network: ExportedNetwork, form: ExportForm): GraphBuilder {
+/**
+ * Inputs `input_ids` and `attention_mask`; output `sparse_weights` or `logits`.
+ *
+ * @param inputPrefix what the names of the inputs begin with, for programs that feed others
+ */
+export function exportGraph(network: ExportedNetwork, form: ExportForm, inputPrefix = ''): GraphBuilder {
   const g = new GraphBuilder('document');
-  const ids = g.input('input_ids', 'int64', ['B', 'T']);
-  const mask = cast(g, g.input('attention_mask', 'int64', ['B', 'T']), 'float32');
+  const ids = g.input(`${inputPrefix}input_ids`, 'int64', ['B', 'T']);
+  const mask = cast(g, g.input(`${inputPrefix}attention_mask`, 'int64', ['B', 'T']), 'float32');
   const parameters = network.source(g);
   const { config, head, matrices } = network;
   const products = matrices && integerProducts(g, { matrices, parameters });
-  const encoder = bertEncoder(g, config, parameters, { ids, mask, products });
-  const u = decoderInput(g, encoder, { config, head, parameters, products });
+  const encoder = bertEncoder(g, config, parameters, { ids, mask, products, spelledOut: true });
+  const u = decoderInput(g, encoder, { config, head, parameters, products, spelledOut: true });
   const bias = parameters(network.decoderBiasName);
   const decoder: Decoder = matrices
     ? integerDecoder(matrices, network.decoderName, bias)

@@ -25,6 +25,8 @@ export type ExportOptions = WrittenTerms &
     readonly precision: Precision;
     /** float32 weights of more bytes go into a file of their own. */
     readonly maxInlineBytes?: number;
+    /** What the names of the inputs begin with; nothing where left out. */
+    readonly inputPrefix?: string | undefined;
   };
 
 /** Two GiB less room for the graph around the weights. */
@@ -38,11 +40,11 @@ const DATA_ALIGNMENT = 4096;
 
 /** Writes `path` and, for large models, the file of weights beside it. */
 export async function writeOnnx(path: string, checkpoint: Checkpoint, options: ExportOptions): Promise<void> {
-  const { maxInlineBytes = MAX_INLINE_BYTES, precision } = options;
+  const { maxInlineBytes = MAX_INLINE_BYTES, precision, inputPrefix } = options;
   const weights = await readWeights(checkpoint, options, precision === 'int8' ? matrixNames(checkpoint) : new Set());
   const isLarge = weights.floatBytes > maxInlineBytes;
   const data = isLarge ? new ExternalData(basename(path) + DATA_SUFFIX) : undefined;
-  const graph = exportGraph(networkOf(checkpoint, weights, data), options);
+  const graph = exportGraph(networkOf(checkpoint, weights, data), options, inputPrefix);
   if (data) await writeFileAtomically(path + DATA_SUFFIX, data.pieces);
   await writeFileAtomically(path, toOnnx(graph, PORTABLE));
 }
