@@ -115,7 +115,7 @@ YAML
     # One node does everything, and models come from a file: server of a test, not of a cluster.
     cat >>"$run/config/opensearch.yml" <<YAML
 plugins.ml_commons.only_run_on_ml_node: false
-plugins.ml_commons.allow_registering_model_via_url: true
+plugins.ml_commons.allow_registering_model_via_local_file: true
 plugins.ml_commons.native_memory_threshold: 100
 YAML
   fi

@@ -57,7 +57,7 @@ export function modelConvertCommand(context: CliContext): Command {
 }
 
 /** A list of things that may be left out. */
-function droppables(text: string): Droppable[] {
+export function droppables(text: string): Droppable[] {
   return text.split(',').map((part) => {
     const name = DROPPABLE.find((known) => known === part.trim());
     if (name) return name;

@@ -6,12 +6,12 @@ import { loadModel, type Model } from '../model/index.ts';
 import {
   type Credentials,
   describeIndex,
-  type IndexAddress,
   type OpenSearchIndex,
   openOpenSearchIndex,
   parseAddress,
   type QueryStyle,
   Server,
+  type ServerAddress,
 } from '../opensearch/index.ts';
 import type { CliContext } from './context.ts';
 import { share } from './index-options.ts';
@@ -66,7 +66,7 @@ const DEFAULT_PATIENCE_SECONDS = 60;
 /** The server of an address. Close it. */
 export async function serverOf(
   { env, logger, signal }: Pick<CliContext, 'env' | 'logger' | 'signal'>,
-  address: IndexAddress,
+  address: ServerAddress,
   { ca, patience = DEFAULT_PATIENCE_SECONDS }: ServerCommandOptions,
 ): Promise<Server> {
   return new Server(address.url, {

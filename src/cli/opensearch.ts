@@ -6,6 +6,7 @@ import { opensearchCreateCommand } from './opensearch-create.ts';
 import { opensearchDeleteCommand } from './opensearch-delete.ts';
 import { opensearchExplainCommand } from './opensearch-explain.ts';
 import { opensearchIngestCommand } from './opensearch-ingest.ts';
+import { opensearchModelCommand } from './opensearch-model.ts';
 import { opensearchSearchCommand } from './opensearch-search.ts';
 import { withExamples } from './program.ts';
 
@@ -18,7 +19,8 @@ export function opensearchCommand(context: CliContext): Command {
     .addCommand(opensearchSearchCommand(context))
     .addCommand(opensearchExplainCommand(context))
     .addCommand(opensearchCheckCommand(context))
-    .addCommand(opensearchDeleteCommand(context));
+    .addCommand(opensearchDeleteCommand(context))
+    .addCommand(opensearchModelCommand(context));
   return withExamples(command, {
     'lzero opensearch ingest corpus.jsonl http://localhost:9200/docs --create': 'encode and send',
     'lzero opensearch search http://localhost:9200/docs "keep the header on top"': 'find',

@@ -7,30 +7,49 @@ export type Credentials =
   | { readonly kind: 'bearer'; readonly token: string }
   | { readonly kind: 'api-key'; readonly key: string };
 
-/** A server and an index on it. */
-export type IndexAddress = {
+/** Where a server is. */
+export type ServerAddress = {
   /** Without credentials, query and a slash at its end. */
   readonly url: string;
-  readonly index: string;
   /** Those that stood in the address. */
   readonly credentials?: Credentials | undefined;
 };
 
+/** A server and an index on it. */
+export type IndexAddress = ServerAddress & { readonly index: string };
+
 /** Reads `https://user:password@host:9200/index`. Path segments before the index stay with the server. */
 export function parseAddress(text: string): IndexAddress {
+  const url = parseUrl(text, 'http(s)://HOST:PORT/INDEX');
+  const segments = segmentsOf(url);
+  const index = decode(segments.pop() ?? '');
+  return { ...addressOf(url, segments), index: checkIndexName(index) };
+}
+
+/** Reads `https://user:password@host:9200`, a server without an index. */
+export function parseServerAddress(text: string): ServerAddress {
+  const url = parseUrl(text, 'http(s)://HOST:PORT');
+  return addressOf(url, segmentsOf(url));
+}
+
+function parseUrl(text: string, expected: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !['http:', 'https:'].includes(url.protocol))
-    throw new UsageError(`expected http(s)://HOST:PORT/INDEX, got ${JSON.stringify(withoutCredentials(text))}`);
+    throw new UsageError(`expected ${expected}, got ${JSON.stringify(withoutCredentials(text))}`);
   if (url.search !== '' || url.hash !== '')
-    throw new UsageError('an address of an index has neither ? nor #', { hint: 'http://localhost:9200/my-index' });
-  const segments = url.pathname.split('/').filter((segment) => segment !== '');
-  const index = decode(segments.pop() ?? '');
-  const prefix = segments.map((segment) => `/${segment}`).join('');
-  const user = decode(url.username);
+    throw new UsageError('an address has neither ? nor #', { hint: 'http://localhost:9200/my-index' });
+  return url;
+}
+
+function segmentsOf({ pathname }: URL): string[] {
+  return pathname.split('/').filter((segment) => segment !== '');
+}
+
+function addressOf({ protocol, host, username, password }: URL, path: readonly string[]): ServerAddress {
+  const user = decode(username);
   return {
-    url: `${url.protocol}//${url.host}${prefix}`,
-    index: checkIndexName(index),
-    ...(user === '' ? {} : { credentials: { kind: 'basic' as const, user, password: decode(url.password) } }),
+    url: `${protocol}//${host}${path.map((segment) => `/${segment}`).join('')}`,
+    ...(user === '' ? {} : { credentials: { kind: 'basic' as const, user, password: decode(password) } }),
   };
 }
 

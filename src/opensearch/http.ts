@@ -15,7 +15,7 @@ export type HttpRequest = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
   /** From the server's own address on, with the slash. */
   readonly path: string;
-  readonly body?: string | undefined;
+  readonly body?: string | Uint8Array | undefined;
   readonly contentType?: string | undefined;
 };
 

@@ -1,12 +1,12 @@
 /** OpenSearch: typed settings, documents and queries; an engine on a real server; a proof that its scores are ours. */
-export type { Credentials, IndexAddress } from './address.ts';
-export { checkIndexName, parseAddress } from './address.ts';
+export type { Credentials, IndexAddress, ServerAddress } from './address.ts';
+export { checkIndexName, parseAddress, parseServerAddress } from './address.ts';
 export type { NamedIndex } from './aliases.ts';
 export { deleteIndex, pointAlias, resolveName } from './aliases.ts';
 export type { BulkAction, BulkOptions, Rejection } from './bulk-writer.ts';
 export { BulkWriter, bulkLines } from './bulk-writer.ts';
-export type { DocumentPlace } from './documents.ts';
-export { documentSource, serverId } from './documents.ts';
+export type { DocumentPlace, FoundDocument } from './documents.ts';
+export { documentSource, foundDocuments, serverId } from './documents.ts';
 export { ServerError, UnsupportedServerError } from './errors.ts';
 export { filterQuery } from './filter-query.ts';
 export type { ConnectionOptions, HttpRequest, SignRequest } from './http.ts';
@@ -27,6 +27,8 @@ export {
   MAX_SPARSE_VECTOR_TERMS,
   readDescription,
 } from './index-body.ts';
+export type { EncoderModelOptions, MlModel, MlModelName } from './ml-model.ts';
+export { encoderModel, tokenizerModel } from './ml-model.ts';
 export { featureOfToken, propertyOfField, tokenOfFeature } from './names.ts';
 export type { CreateOpenSearchOptions } from './open-index.ts';
 export { createOpenSearchIndex, describeIndex, openOpenSearchIndex } from './open-index.ts';
@@ -46,6 +48,7 @@ export type {
   AnalyzerQuery,
   ApproximateParameters,
   HybridQuery,
+  ModelQuery,
   NeuralSparseQuery,
   QueryBody,
   QueryTarget,
@@ -59,10 +62,13 @@ export {
   hybridQuery,
   MAX_QUERY_TOKENS,
   MAX_QUERY_WEIGHT,
+  modelQuery,
   neuralSparseQuery,
   rankFeatureQuery,
 } from './queries.ts';
 export type { QueryStyle } from './query-style.ts';
+export type { RegisterOptions } from './register-model.ts';
+export { registerModel, removeModel } from './register-model.ts';
 export type { BackoffOptions, RequestOptions, ServerAnswer, ServerOptions } from './server.ts';
 export { Backoff, Server } from './server.ts';
 export type { ServerDescription, ServerFeature } from './server-version.ts';

@@ -52,11 +52,16 @@ export type AnalyzerQuery = {
   readonly neural_sparse: Readonly<Record<string, { readonly query_text: string; readonly analyzer: 'bert-uncased' }>>;
 };
 
+/** Words that a model on the server cuts and weighs: see ml-model.ts. */
+export type ModelQuery = {
+  readonly neural_sparse: Readonly<Record<string, { readonly query_text: string; readonly model_id: string }>>;
+};
+
 /** Several queries whose scores are normalised and added up by a pipeline. */
 export type HybridQuery = { readonly hybrid: { readonly queries: readonly QueryBody[] } };
 
 /** Any query that is built here. */
-export type QueryBody = NeuralSparseQuery | RankFeatureQuery | AnalyzerQuery | HybridQuery | JsonObject;
+export type QueryBody = NeuralSparseQuery | RankFeatureQuery | AnalyzerQuery | ModelQuery | HybridQuery | JsonObject;
 
 /** Where the terms of a query are looked for. */
 export type QueryTarget = { readonly field: string; readonly vector: VectorField };
@@ -118,19 +123,34 @@ export function analyzerQuery(
   { agreement, server }: { readonly agreement: AnalyzerAgreement; readonly server: ServerDescription },
 ): AnalyzerQuery {
   requireFeature(server, 'analyzer');
-  if (vector.type !== 'rank_features' || vector.names !== 'plain')
-    throw new UsageError(
-      'the bert-uncased analyzer looks tokens up as they are, this index names them in another way',
-      {
-        hint: 'fill a rank_features index with plain names, or let lzero weigh the tokens',
-      },
-    );
+  requirePlainNames(vector, 'the bert-uncased analyzer');
   const difference = differenceOf(agreement);
   if (difference !== undefined)
     throw new UsageError(`the bert-uncased analyzer of the server weighs queries in another way: ${difference}`, {
       hint: 'let lzero weigh the tokens, which is the default',
     });
   return { neural_sparse: { [field]: { query_text: text, analyzer: 'bert-uncased' } } };
+}
+
+/**
+ * neural_sparse with a model that the server runs: `registerModel` of a `tokenizerModel`, whose id this takes, weighs as we
+ * do. Needs server 2.11 with the ML plugin.
+ */
+export function modelQuery(
+  text: string,
+  { field, vector }: QueryTarget,
+  { modelId, server }: { readonly modelId: string; readonly server: ServerDescription },
+): ModelQuery {
+  requireFeature(server, 'ml-model');
+  requirePlainNames(vector, 'a model of the server');
+  return { neural_sparse: { [field]: { query_text: text, model_id: modelId } } };
+}
+
+function requirePlainNames(vector: VectorField, who: string): void {
+  if (vector.type === 'rank_features' && vector.names === 'plain') return;
+  throw new UsageError(`${who} looks tokens up as they are, this index names them in another way`, {
+    hint: 'fill a rank_features index with plain names, or let lzero weigh the tokens',
+  });
 }
 
 function differenceOf({ querySide, server }: AnalyzerAgreement): string | undefined {

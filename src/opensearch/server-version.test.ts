@@ -19,6 +19,7 @@ describe('features of servers', () => {
     ['neural_sparse', '2.13.0', '2.14.0'],
     ['two-phase', '2.14.0', '2.15.0'],
     ['analyzer', '3.0.0', '3.1.0'],
+    ['ml-model', '2.10.0', '2.11.0'],
     ['hybrid', '2.9.0', '2.10.0'],
     ['sparse_vector', '3.2.0', '3.3.0'],
   ];

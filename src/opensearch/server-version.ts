@@ -15,7 +15,7 @@ export type ServerDescription = {
 };
 
 /** What not every server has. */
-export type ServerFeature = 'neural_sparse' | 'two-phase' | 'analyzer' | 'hybrid' | 'sparse_vector';
+export type ServerFeature = 'neural_sparse' | 'two-phase' | 'analyzer' | 'ml-model' | 'hybrid' | 'sparse_vector';
 
 type Requirement = {
   /** First version that has it. */
@@ -36,6 +36,7 @@ const REQUIREMENTS: Readonly<Record<ServerFeature, Requirement>> = {
   },
   'two-phase': { since: '2.15', plugin: NEURAL, instead: 'leave out two-phase: the answers are the same, and exact' },
   analyzer: { since: '3.1', plugin: ML, instead: 'let lzero weigh the query tokens, which is the default' },
+  'ml-model': { since: '2.11', plugin: ML, instead: 'let lzero weigh the query tokens, which is the default' },
   hybrid: { since: '2.10', plugin: NEURAL, instead: 'join answers with hybridEngine of lzero/engines' },
   sparse_vector: { since: '3.3', plugin: NEURAL, instead: 'use a rank_features field' },
 };
