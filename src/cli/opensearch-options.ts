@@ -40,6 +40,7 @@ export type StyleOptions = {
   readonly queryKind?: 'neural_sparse' | 'rank_feature';
   readonly twoPhase?: boolean;
   readonly hybrid?: number;
+  readonly hybridTechnique?: 'min_max' | 'l2';
 };
 
 /** Adds them. */
@@ -52,12 +53,18 @@ export function addStyleOptions(command: Command): Command {
       ]),
     )
     .option('--two-phase', 'heavy tokens find, all tokens rank: faster, and not exact')
-    .option('--hybrid <share>', 'join BM25 over title and text; the share of learned terms, between 0 and 1', share);
+    .option('--hybrid <share>', 'join BM25 over title and text; the share of learned terms, between 0 and 1', share)
+    .addOption(
+      new Option('--hybrid-technique <name>', 'how scores are made comparable (default: min_max)').choices([
+        'min_max',
+        'l2',
+      ]),
+    );
 }
 
 /** The style that the options ask for. */
-export function styleFrom({ queryKind, twoPhase, hybrid }: StyleOptions): QueryStyle {
-  return { kind: queryKind, twoPhase, hybridShare: hybrid };
+export function styleFrom({ queryKind, twoPhase, hybrid, hybridTechnique }: StyleOptions): QueryStyle {
+  return { kind: queryKind, twoPhase, hybridShare: hybrid, hybridTechnique };
 }
 
 /** Patience of commands that write: a restart of a server takes a minute. */

@@ -8,6 +8,7 @@ import { opensearchExplainCommand } from './opensearch-explain.ts';
 import { opensearchIngestCommand } from './opensearch-ingest.ts';
 import { opensearchModelCommand } from './opensearch-model.ts';
 import { opensearchSearchCommand } from './opensearch-search.ts';
+import { opensearchTuneCommand } from './opensearch-tune.ts';
 import { withExamples } from './program.ts';
 
 /** The `opensearch` command and its subcommands. */
@@ -20,7 +21,8 @@ export function opensearchCommand(context: CliContext): Command {
     .addCommand(opensearchExplainCommand(context))
     .addCommand(opensearchCheckCommand(context))
     .addCommand(opensearchDeleteCommand(context))
-    .addCommand(opensearchModelCommand(context));
+    .addCommand(opensearchModelCommand(context))
+    .addCommand(opensearchTuneCommand(context));
   return withExamples(command, {
     'lzero opensearch ingest corpus.jsonl http://localhost:9200/docs --create': 'encode and send',
     'lzero opensearch search http://localhost:9200/docs "keep the header on top"': 'find',

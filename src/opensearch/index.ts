@@ -5,6 +5,8 @@ export type { NamedIndex } from './aliases.ts';
 export { deleteIndex, pointAlias, resolveName } from './aliases.ts';
 export type { BulkAction, BulkOptions, Rejection } from './bulk-writer.ts';
 export { BulkWriter, bulkLines } from './bulk-writer.ts';
+export type { HybridCandidate, HybridChoice, HybridTrial } from './choose-hybrid.ts';
+export { chooseHybrid } from './choose-hybrid.ts';
 export type { DocumentPlace, FoundDocument } from './documents.ts';
 export { documentSource, foundDocuments, serverId } from './documents.ts';
 export { ServerError, UnsupportedServerError } from './errors.ts';

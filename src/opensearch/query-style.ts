@@ -28,6 +28,8 @@ export type QueryStyle = {
   readonly approximate?: ApproximateParameters | undefined;
   /** Joins BM25 over title and text; the share of the learned terms, above 0 and below 1. Such answers have no explanations. */
   readonly hybridShare?: number | undefined;
+  /** How the scores of a hybrid are made comparable; min_max where left out. */
+  readonly hybridTechnique?: 'min_max' | 'l2' | undefined;
 };
 
 /** A style that fits server and field. */
@@ -47,6 +49,8 @@ export function checkStyle(style: QueryStyle, { vector }: IndexDescription, serv
     if (!(style.hybridShare > 0 && style.hybridShare < 1))
       throw new UsageError(`the share of learned terms in a hybrid is above 0 and below 1, got ${style.hybridShare}`);
   }
+  if (style.hybridTechnique !== undefined && style.hybridShare === undefined)
+    throw new UsageError('a technique is for hybrids', { hint: 'name the share of learned terms too' });
   if (style.hybridShare !== undefined && style.twoPhase)
     throw new UsageError('two-phase and a hybrid with BM25 do not go together');
   return { ...style, kind };
@@ -76,10 +80,10 @@ export function styledQuery(
 }
 
 /** The pipeline that is sent along. */
-export function stylePipeline({ twoPhase, hybridShare }: QueryStyle): JsonObject {
+export function stylePipeline({ twoPhase, hybridShare, hybridTechnique: technique }: QueryStyle): JsonObject {
   return {
     ...(twoPhase ? twoPhasePipeline(twoPhase === true ? {} : twoPhase) : {}),
-    ...(hybridShare === undefined ? {} : normalisationPipeline({ weights: [hybridShare, 1 - hybridShare] })),
+    ...(hybridShare === undefined ? {} : normalisationPipeline({ technique, weights: [hybridShare, 1 - hybridShare] })),
   };
 }
 
