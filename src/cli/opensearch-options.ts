@@ -1,7 +1,7 @@
 /** What the commands on OpenSearch share: how a server is reached, how it is asked, and whose queries they are. */
-import { readFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../core/index.ts';
+import { readIfExists } from '../files/index.ts';
 import { loadModel, type Model } from '../model/index.ts';
 import {
   type Credentials,
@@ -12,6 +12,8 @@ import {
   type QueryStyle,
   Server,
   type ServerAddress,
+  type SignRequest,
+  sigV4,
 } from '../opensearch/index.ts';
 import type { CliContext } from './context.ts';
 import { share } from './index-options.ts';
@@ -21,17 +23,25 @@ import { checkpointOptions, type ModelOptions, modelFrom, positiveNumber } from 
 export const ADDRESS_HELP = 'http(s)://[user:password@]HOST:PORT/INDEX, an index or an alias';
 
 /** Options by which a server is reached. */
-export type ServerCommandOptions = { readonly ca?: string; readonly patience?: number };
+export type ServerCommandOptions = {
+  readonly ca?: string;
+  readonly patience?: number;
+  readonly awsRegion?: string;
+  readonly awsService?: string;
+};
 
 /** Adds them. */
 export function addServerOptions(command: Command): Command {
   return command
     .option('--ca <file>', 'certificates (PEM) of the authority to trust, for https')
     .option('--patience <seconds>', 'how long a server may be away or too busy', positiveNumber)
+    .option('--aws-region <name>', 'sign requests for a domain of AWS in this region (SigV4)')
+    .option('--aws-service <name>', 'es, or aoss for serverless (default: es)')
     .addHelpText(
       'after',
       '\nCredentials that must not stand in a command: LZERO_OPENSEARCH_USER and LZERO_OPENSEARCH_PASSWORD, or\n' +
-        'LZERO_OPENSEARCH_TOKEN (Bearer), or LZERO_OPENSEARCH_API_KEY.',
+        'LZERO_OPENSEARCH_TOKEN (Bearer), or LZERO_OPENSEARCH_API_KEY. With --aws-region: AWS_ACCESS_KEY_ID,\n' +
+        'AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN.',
     );
 }
 
@@ -74,14 +84,38 @@ const DEFAULT_PATIENCE_SECONDS = 60;
 export async function serverOf(
   { env, logger, signal }: Pick<CliContext, 'env' | 'logger' | 'signal'>,
   address: ServerAddress,
-  { ca, patience = DEFAULT_PATIENCE_SECONDS }: ServerCommandOptions,
+  options: ServerCommandOptions,
 ): Promise<Server> {
+  const { ca, patience = DEFAULT_PATIENCE_SECONDS } = options;
+  const sign = signerOf(env, options);
   return new Server(address.url, {
-    credentials: address.credentials ?? credentialsOf(env),
-    ca: ca === undefined ? undefined : await readFile(ca, 'utf8'),
+    credentials: sign ? undefined : (address.credentials ?? credentialsOf(env)),
+    sign,
+    ca: ca === undefined ? undefined : await readCertificates(ca),
     patienceMs: patience * 1000,
     logger,
     signal,
+  });
+}
+
+async function readCertificates(path: string): Promise<string> {
+  const text = await readIfExists(path);
+  if (text !== undefined) return text;
+  throw new UsageError(`${path}: no such file`, { hint: '--ca names the certificates (PEM) of the authority' });
+}
+
+function signerOf(env: CliContext['env'], { awsRegion, awsService }: ServerCommandOptions): SignRequest | undefined {
+  if (awsRegion === undefined) return undefined;
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
+  if (!accessKeyId || !secretAccessKey)
+    throw new UsageError('--aws-region needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment');
+  return sigV4({
+    accessKeyId,
+    secretAccessKey,
+    sessionToken: env.AWS_SESSION_TOKEN,
+    region: awsRegion,
+    service: awsService,
+    now: () => new Date(),
   });
 }
 
