@@ -11,6 +11,7 @@ import {
   loadModel,
   type Model,
   networkFile,
+  tableCodesOf,
 } from '../model/index.ts';
 import type { CliContext } from './context.ts';
 import { formatBytes, formatCount } from './format.ts';
@@ -100,6 +101,7 @@ async function describeNetwork({ settings, source }: Model): Promise<Record<stri
     const numParameters = usedNames.reduce((sum, name) => sum + size(name), 0);
     const architecture = isDistilBert(config) ? 'distilbert' : 'bert';
     const { dtype } = checkpoint.entry(decoderName);
+    const tables = tableCodesOf(checkpoint);
     return {
       head,
       architecture,
@@ -107,6 +109,7 @@ async function describeNetwork({ settings, source }: Model): Promise<Record<stri
       hiddenSize: config.hiddenSize,
       numParameters,
       dtype,
+      ...(tables === undefined ? {} : { tables }),
       ...(await fileFacts()),
     };
   } finally {

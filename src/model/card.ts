@@ -1,6 +1,7 @@
 /** The model card, README.md of a model folder: what the model is, how it was made, how to use it. */
 import type { Tokenizer } from '../text/index.ts';
 import { type Head, isOwnHead } from './checkpoint.ts';
+import type { TableCodes } from './int8/table-codes.ts';
 import { formatLexical } from './lexical.ts';
 import { formatPruneRule } from './prune.ts';
 import { isSiamese, type ModelSettings } from './settings.ts';
@@ -9,6 +10,8 @@ import { isSiamese, type ModelSettings } from './settings.ts';
 export type CardFacts = {
   /** Undefined for models without a network. */
   readonly head?: Exclude<Head, 'none'> | undefined;
+  /** What the tables of terms are stored in, where the weights are codes. */
+  readonly tables?: TableCodes | undefined;
   /** Documents that a tied head was calibrated on. */
   readonly numCalibrationDocuments?: number | undefined;
   readonly tokenizer: Tokenizer;
@@ -78,10 +81,14 @@ function networkRows(settings: ModelSettings, facts: CardFacts): string[][] {
     ...(head === undefined ? [] : [['head', HEAD[head] + untrained + calibration]]),
     ['activation', settings.activation],
     ['document length', `${settings.encodeLength} tokens`],
-    ...(settings.kind === 'bert' && settings.precision ? [['weights', 'in 8-bit codes, run as int8']] : []),
+    ...(settings.kind === 'bert' && settings.precision ? [['weights', weightsText(facts)]] : []),
     ...(settings.kind === 'bert' && settings.lexical
       ? [['lexical part', `${formatLexical(settings.lexical)}: own words of the whole text count by themselves, too`]]
       : []),
     ...(isSiamese(settings) ? [['queries', 'meant to be encoded by the network as well']] : []),
   ];
+}
+
+function weightsText({ tables }: CardFacts): string {
+  return `in 8-bit codes${tables === '4bit' ? ', tables of terms in 4-bit codes' : ''}, run as int8`;
 }

@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { CheckpointError, InterruptedError, printable } from '../core/index.ts';
 import type { BertConfig } from './bert-config.ts';
 import { isDistilBert, parseBertConfig } from './bert-config.ts';
-import { readStoredCodes, scaleName } from './int8/stored-codes.ts';
+import { codesOf, readStoredCodes, scaleName, shapeOfValues } from './int8/stored-codes.ts';
 import { readSmallFile } from './layouts/module-files.ts';
 import {
   DECODER,
@@ -145,11 +145,11 @@ export class Checkpoint {
     return this.#file.format;
   }
 
-  /** Type, shape and place of a tensor. */
+  /** Type and place of a tensor, and the shape of its values: one in 4-bit codes has two a byte. */
   entry(name: string): StoredTensor {
     const stored = this.#namesInFile.get(name);
     const entry = stored === undefined ? undefined : this.#file.tensors.get(stored);
-    if (entry) return entry;
+    if (entry) return { ...entry, shape: shapeOfValues(entry) };
     if (this.#isZero(name)) return { dtype: 'F32', shape: [this.config.vocabSize], place: undefined };
     throw new CheckpointError(`${this.#file.path}: the tensor ${name} is missing`, {
       hint: 'the checkpoint is not a whole BERT or DistilBERT encoder, or is of another architecture',
@@ -167,7 +167,7 @@ export class Checkpoint {
     if (this.#signal?.aborted) throw new InterruptedError();
     if (this.#isZero(name)) return new Float32Array(this.config.vocabSize);
     const stored = this.#namesInFile.get(name) ?? name;
-    if (this.entry(name).dtype !== 'I8') return await this.#file.readFloat32(stored, memory);
+    if (codesOf(this.entry(name)) === undefined) return await this.#file.readFloat32(stored, memory);
     return await readStoredCodes(this.#file, { codes: stored, scales: this.#namesInFile.get(scaleName(name)) });
   }
 
@@ -254,10 +254,12 @@ export class Checkpoint {
   }
 
   #check(name: string, shape: readonly number[]): void {
-    const found = this.entry(name).shape;
+    const entry = this.entry(name);
+    const found = entry.shape;
     if (found.join() === shape.join()) return;
+    const how = codesOf(entry) === '4bit' ? ', two 4-bit codes a byte,' : '';
     throw new CheckpointError(
-      `${this.#file.path}: the tensor ${name} has shape ${printable(`[${found.join(', ')}]`)}, config.json asks for [${shape.join(', ')}]`,
+      `${this.#file.path}: the tensor ${name}${how} has shape ${printable(`[${found.join(', ')}]`)}, config.json asks for [${shape.join(', ')}]`,
       { hint: this.#mismatch },
     );
   }

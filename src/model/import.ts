@@ -16,6 +16,7 @@ import { fitTopicHead, type ReadQueries } from './fit-topic-head.ts';
 import { copyContent, copyFiles, makeFolder } from './folder-output.ts';
 import { resolveModel } from './hub/resolve-model.ts';
 import type { Precision } from './int8/precision.ts';
+import type { TableCodes } from './int8/table-codes.ts';
 import { readSourceModel, withOptions } from './layouts/find-layout.ts';
 import { graphFiles } from './layouts/network-in.ts';
 import type { CheckpointOptions, LayoutName, SourceModel } from './layouts/source-model.ts';
@@ -29,7 +30,7 @@ import { formatSettings, givesWeights, IDF_FILE, precisionOf, SETTINGS_FILE } fr
 import type { TensorToWrite, WritableDtype } from './tensors/safetensors-writer.ts';
 import { CALIBRATION_DOCUMENTS, calibrateTiedHead, tiedHeadTensors } from './tied-head.ts';
 import { topicHeadTensors } from './topic-head.ts';
-import type { WeightsForm } from './write-weights.ts';
+import type { WrittenWeights } from './write-weights.ts';
 import { hasCodes, writeWeights } from './write-weights.ts';
 
 /** How to make a model folder. */
@@ -70,7 +71,7 @@ export type ImportReport = {
 
 /** Makes the folder. Its settings may be others than those that the source fixes. */
 export async function importModel(options: ImportOptions): Promise<ImportReport> {
-  const { weightBytes: _, ...report } = await makeModel({ ...options, mayDiffer: true });
+  const { weightBytes: _, tables: _tables, ...report } = await makeModel({ ...options, mayDiffer: true });
   return report;
 }
 
@@ -78,12 +79,16 @@ export async function importModel(options: ImportOptions): Promise<ImportReport>
 export type MakeOptions = ImportOptions & {
   /** The arithmetic that it is made for; that of the source if not given. */
   readonly precision?: Precision | undefined;
+  /** What int8 keeps the tables of terms in; if not given as in the source, or in 8 bits. */
+  readonly tables?: TableCodes | undefined;
   /** Whether the model may become another one: with settings that contradict the source, or a head that it lacks. */
   readonly mayDiffer?: boolean | undefined;
 };
 
 /** What was made, and how large the file of weights was and is, where there is one. */
 export type MakeReport = ImportReport & {
+  /** What the tables of terms are in; undefined for floats. */
+  readonly tables: TableCodes | undefined;
   readonly weightBytes: { readonly source: number; readonly made: number } | undefined;
 };
 
@@ -118,8 +123,8 @@ async function fill(folder: string, options: FoundOptions): Promise<MakeReport> 
   await writeFileAtomically(join(folder, SETTINGS_FILE), formatSettings(made));
   const { layout } = source;
   const notes = network?.form === 'floats' && network.wasRounded ? [...source.notes, ROUNDED] : source.notes;
-  const { head, numCalibrationDocuments, weightBytes } = network ?? {};
-  return { settings: made, layout, notes, head, numCalibrationDocuments, weightBytes };
+  const { head, numCalibrationDocuments, weightBytes, tables } = network ?? {};
+  return { settings: made, layout, notes, head, numCalibrationDocuments, weightBytes, tables };
 }
 
 /** Settings with another lexical part. One that encodes queries too has none, and reading it again would refuse it. */
@@ -134,7 +139,7 @@ function withLexical(settings: ModelSettings, lexical: ImportOptions['lexical'])
 }
 
 const ROUNDED =
-  'the weights were 8-bit codes: as floats they stay rounded, and are run in fp32; import the unquantised source for more';
+  'the weights were codes: as floats they stay rounded, and are run in fp32; import the unquantised source for more';
 
 /** Settings of what was written: a graph lies in the folder itself, and of weights they say whether they are codes. */
 function madeSettings(settings: ModelSettings, network: Network | undefined): ModelSettings {
@@ -181,10 +186,9 @@ function refuseForNetworks({ folder, settings, asked }: SourceModel, options: Im
 }
 
 type Network = Omit<HeadReport, 'added'> &
-  Required<Pick<MakeReport, 'weightBytes'>> & {
-    /** What became of the weights. */
-    readonly form: WeightsForm;
-    /** Whether they were rounded to 8 bits before. */
+  Required<Pick<MakeReport, 'weightBytes'>> &
+  WrittenWeights & {
+    /** Whether the weights were rounded to codes before. */
     readonly wasRounded: boolean;
   };
 
@@ -201,13 +205,13 @@ async function fillNetwork(folder: string, source: ModelFolder, options: MakeOpt
   const checkpoint = await Checkpoint.open(encoderFolder, { signal: options.signal });
   try {
     const { added, ...network } = await headOf(checkpoint, source, options);
-    const { dtype, precision } = options;
+    const { dtype, precision, tables } = options;
     const path = join(folder, WEIGHTS_FILE);
-    const form = await writeWeights(path, checkpoint, { added, dtype, precision });
+    const written = await writeWeights(path, checkpoint, { added, dtype, precision, tables });
     const [before, after] = await Promise.all([checkpoint.weightsPath, path].map((file) => stat(file)));
     return {
       ...network,
-      form,
+      ...written,
       wasRounded: hasCodes(checkpoint),
       weightBytes: { source: before.size, made: after.size },
     };

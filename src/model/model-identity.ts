@@ -12,10 +12,12 @@ import { quantisedTensors } from './int8/quantised-tensors.ts';
 import { graphFiles } from './layouts/network-in.ts';
 import { type ModelFolder, networkFile } from './model-folder.ts';
 import type { ModelSettings } from './settings.ts';
+import type { TensorToWrite } from './tensors/safetensors-writer.ts';
 
 /**
  * sha256 over settings, network, tokenizer, query weights and the network's weights, at the precision that it is run with.
- * In int8 the codes count and not the file that they come from: a folder of codes is the model that its source is at int8.
+ * In int8 the codes count and not the file that they come from: a folder of codes is the model that its source is at int8;
+ * one with tables in 4 bits is another, the same as it is with those tables in 8.
  */
 export async function modelIdentity(model: ModelFolder, precision: Precision): Promise<string> {
   const hash = createHash('sha256');
@@ -60,7 +62,7 @@ async function networkFiles(model: ModelFolder): Promise<readonly string[]> {
 async function hashCodes(hash: Hash, folder: string): Promise<void> {
   const checkpoint = await Checkpoint.open(folder);
   try {
-    for await (const { name, dtype, shape, values } of quantisedTensors(checkpoint)) {
+    for await (const { name, dtype, shape, values } of quantisedTensors(checkpoint, { tables: '8bit' })) {
       hash.update(JSON.stringify([name, dtype, shape]));
       hash.update(bytesOf(values));
     }
@@ -69,7 +71,7 @@ async function hashCodes(hash: Hash, folder: string): Promise<void> {
   }
 }
 
-function bytesOf({ buffer, byteOffset, byteLength }: Float32Array | Int8Array): Uint8Array {
+function bytesOf({ buffer, byteOffset, byteLength }: TensorToWrite['values']): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 

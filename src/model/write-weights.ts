@@ -1,18 +1,25 @@
 /**
- * How the weights of a checkpoint get into a model folder: copied as they are, written anew as floats, or as 8-bit codes.
+ * How the weights of a checkpoint get into a model folder: copied as they are, written anew as floats, or as codes.
  * What else a folder holds is import.ts's.
  */
 
-import { type Checkpoint, TIED, TOPIC } from './checkpoint.ts';
+import { type Checkpoint, TIED, TOPIC, WORD_EMBEDDINGS } from './checkpoint.ts';
 import { copyContent } from './folder-output.ts';
 import type { Precision } from './int8/precision.ts';
 import { quantisedTensors } from './int8/quantised-tensors.ts';
+import { codesOf } from './int8/stored-codes.ts';
+import type { TableCodes } from './int8/table-codes.ts';
 import { nameForOthers } from './tensor-names.ts';
 import type { TensorToWrite, WritableDtype } from './tensors/safetensors-writer.ts';
 import { writeSafetensors } from './tensors/safetensors-writer.ts';
 
-/** In which form they are in the end: that of the source, floats, or codes. */
-export type WeightsForm = 'copied' | 'floats' | 'codes';
+/** What became of them. */
+export type WrittenWeights = {
+  /** That of the source, floats, or codes. */
+  readonly form: 'copied' | 'floats' | 'codes';
+  /** What the tables of terms are in; undefined for floats. */
+  readonly tables: TableCodes | undefined;
+};
 
 /** What is to be different from the source. */
 export type WeightChanges = {
@@ -22,30 +29,42 @@ export type WeightChanges = {
   readonly dtype?: WritableDtype | undefined;
   /** The arithmetic that they are for: codes for int8, floats for fp32; as in the source if not given. */
   readonly precision?: Precision | undefined;
+  /** What int8 keeps the tables of terms in; if not given as in the source, or in 8 bits. */
+  readonly tables?: TableCodes | undefined;
 };
 
 /** Writes the file. A safetensors file of which nothing changes is copied, to the byte, unless others could not read it. */
-export async function writeWeights(path: string, checkpoint: Checkpoint, changes: WeightChanges): Promise<WeightsForm> {
+export async function writeWeights(
+  path: string,
+  checkpoint: Checkpoint,
+  changes: WeightChanges,
+): Promise<WrittenWeights> {
   const form = formOf(checkpoint, changes);
   if (form === 'copied') {
     await copyContent(checkpoint.weightsPath, path);
-    return form;
+    return { form, tables: tableCodesOf(checkpoint) };
   }
-  const source = form === 'codes' ? quantisedTensors(checkpoint) : floatTensors(checkpoint, changes.dtype);
+  const tables = form === 'codes' ? (changes.tables ?? tableCodesOf(checkpoint) ?? '8bit') : undefined;
+  const source = tables ? quantisedTensors(checkpoint, { tables }) : floatTensors(checkpoint, changes.dtype);
   await writeSafetensors(path, await withAdded(source, changes.added), { format: 'pt' });
-  return form;
+  return { form, tables };
 }
 
-function formOf(checkpoint: Checkpoint, { added, dtype, precision }: WeightChanges): WeightsForm {
+function formOf(checkpoint: Checkpoint, { added, dtype, precision }: WeightChanges): WrittenWeights['form'] {
   if (precision === 'int8') return 'codes';
   const { weightsFormat, unusualNames } = checkpoint;
   const isOther = added.length > 0 || dtype !== undefined || weightsFormat !== 'safetensors' || unusualNames.size > 0;
   return isOther || (precision === 'fp32' && hasCodes(checkpoint)) ? 'floats' : 'copied';
 }
 
-/** Whether any tensor of a checkpoint is stored in 8-bit codes. */
+/** Whether any tensor of a checkpoint is stored in codes. */
 export function hasCodes(checkpoint: Checkpoint): boolean {
-  return checkpoint.usedNames.some((name) => checkpoint.entry(name).dtype === 'I8');
+  return checkpoint.usedNames.some((name) => codesOf(checkpoint.entry(name)) !== undefined);
+}
+
+/** What the tables of a checkpoint are stored in: what its word embeddings are; undefined for floats. */
+export function tableCodesOf(checkpoint: Checkpoint): TableCodes | undefined {
+  return codesOf(checkpoint.entry(WORD_EMBEDDINGS));
 }
 
 const SOURCE_DTYPES: readonly string[] = ['F32', 'F16', 'BF16'] satisfies WritableDtype[];

@@ -11,7 +11,7 @@ import { type ModelFolder, networkFile } from '../model-folder.ts';
 import { formatPruneRule } from '../prune.ts';
 import { isLookedUpByOthers, numBelowZero } from '../query-weights.ts';
 import { givesWeights, type ModelSettings, precisionOf } from '../settings.ts';
-import { hasCodes } from '../write-weights.ts';
+import { tableCodesOf } from '../write-weights.ts';
 import { effectOf, isSame, largestChange, type TokenWeights } from './effect.ts';
 import { effectOfKept } from './kept-special-tokens.ts';
 import { withMixedNetwork } from './mixed-network.ts';
@@ -221,11 +221,11 @@ async function checkNetworks({ subject, model, other }: Pair): Promise<CheckResu
     if (a === undefined || b === undefined) return notApplicable(id, 'the weights of one of the two cannot be read');
     const named = (checkpoint: Checkpoint) => ({ name: checkpoint.folder, checkpoint });
     const found = await networkDifferences(named(a), named(b), { terms: sharedTerms(model, other), roundsAlike: true });
-    const isRounded = hasCodes(a) !== hasCodes(b);
+    const isRounded = tableCodesOf(a) !== tableCodesOf(b);
     if (found.length === 0)
       return ok(
         id,
-        `the tensors are the same${isRounded ? ', in 8 bits in one of the two' : ''}, the head is ${a.head}`,
+        `the tensors are the same${isRounded ? ', in fewer bits in one of the two' : ''}, the head is ${a.head}`,
       );
     const effect = await subject.measure({ encoderFolder: other.encoderFolder, config: other.config });
     return differs(id, { found, effect, fix: 'find out which file of weights is the right one, and copy it' });

@@ -1,6 +1,8 @@
 /** The weights of two checkpoints, tensor by tensor, as far as they decide vectors. */
 import type { Checkpoint } from '../checkpoint.ts';
 import { dequantiseRows, quantiseRows } from '../int8/codes.ts';
+import { codesOf } from '../int8/stored-codes.ts';
+import { packRows, unpackRows } from '../int8/table-codes.ts';
 import { readNetworkTensor, type WrittenTerms } from '../layouts/network-weights.ts';
 import { DECODER, DECODER_BIAS, MLM_BIAS } from '../tensor-names.ts';
 
@@ -11,7 +13,7 @@ export type NamedCheckpoint = { readonly name: string; readonly checkpoint: Chec
 export type NetworkComparison = {
   /** Terms that both have, and those of them whose bias decides nothing; all rows count if not given. */
   readonly terms?: WrittenTerms | undefined;
-  /** Whether a matrix in 8-bit codes is the same as the one that it was rounded from. */
+  /** Whether a matrix in codes is the same as the one that it was rounded from. */
   readonly roundsAlike?: boolean | undefined;
 };
 
@@ -53,18 +55,23 @@ const HEAD_NAMES: ReadonlySet<string> = new Set([DECODER, DECODER_BIAS, MLM_BIAS
 
 type TensorOf = readonly [checkpoint: Checkpoint, name: string];
 
-/** Whether a tensor is stored in 8-bit codes. */
-function isCoded([checkpoint, name]: TensorOf): boolean {
-  return checkpoint.entry(name).dtype === 'I8';
+/** Rounds a matrix to the coarser codes of two; undefined where both are stored in the same ones, or differ anyway. */
+function roundingOf(a: TensorOf, b: TensorOf): ((values: Float32Array, rowSize: number) => Float32Array) | undefined {
+  const [x, y] = [a, b].map(([checkpoint, name]) => checkpoint.entry(name));
+  const codes = [codesOf(x), codesOf(y)];
+  if (codes[0] === codes[1] || x.shape[1] !== y.shape[1]) return undefined;
+  const rowsOf = (values: Float32Array, rowSize: number) =>
+    codes.includes('4bit') ? unpackRows(packRows(values, rowSize)) : quantiseRows(values, rowSize);
+  return (values, rowSize) => dequantiseRows(rowsOf(values, rowSize));
 }
 
 async function differenceOf(a: TensorOf, b: TensorOf, { terms, roundsAlike = false }: NetworkComparison) {
-  const rounds = roundsAlike && isCoded(a) !== isCoded(b);
+  const rounded = roundsAlike ? roundingOf(a, b) : undefined;
   const values = async ([checkpoint, name]: TensorOf): Promise<Float32Array> => {
     const all = { numTerms: checkpoint.config.vocabSize, silenced: new Set<number>() };
     const { shape, values: read } = await readNetworkTensor(checkpoint, name, terms ?? all);
-    // s·c rounded once more is s·c again (codes.ts), so both sides may be.
-    return rounds && shape.length === 2 ? dequantiseRows(quantiseRows(read, shape[1])) : read;
+    // s·c rounded once more is s·c again (codes.ts, table-codes.ts), so both sides may be.
+    return rounded && shape.length === 2 ? rounded(read, shape[1]) : read;
   };
   return largestDifference(await values(a), await values(b));
 }

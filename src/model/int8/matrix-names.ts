@@ -11,3 +11,16 @@ export function matrixNames(checkpoint: Pick<Checkpoint, 'usedNames' | 'entry'>)
     checkpoint.entry(name).shape.length === 2 && !KEPT_AS_FLOAT.test(name) && name !== TIED.pooled;
   return new Set(checkpoint.usedNames.filter(isMatrix));
 }
+
+/** Weights of layers, whatever their sizes are. */
+const OF_LAYERS = /\.(?:layer|transform)\./;
+
+/** Those of them that are tables with a row for each term, [V, H]: the word embeddings, and a decoder that is not they. */
+export function tableNames(checkpoint: Pick<Checkpoint, 'usedNames' | 'entry' | 'config'>): Set<string> {
+  const { vocabSize, hiddenSize } = checkpoint.config;
+  const isTable = (name: string) => {
+    const [numRows, rowSize] = checkpoint.entry(name).shape;
+    return numRows === vocabSize && rowSize === hiddenSize && !OF_LAYERS.test(name);
+  };
+  return new Set([...matrixNames(checkpoint)].filter(isTable));
+}

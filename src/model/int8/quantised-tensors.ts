@@ -2,24 +2,42 @@
 import type { Checkpoint } from '../checkpoint.ts';
 import type { TensorToWrite } from '../tensors/safetensors-writer.ts';
 import { quantiseRows } from './codes.ts';
-import { matrixNames } from './matrix-names.ts';
+import { matrixNames, tableNames } from './matrix-names.ts';
 import { scaleName } from './stored-codes.ts';
+import { packRows, type TableCodes } from './table-codes.ts';
 
 /**
  * The tensors that encoding reads, one after the other, under BertForMaskedLM's names. They are the same for a checkpoint
- * and for the folder of codes that was made from it: s·c quantised once more is s and c again (codes.ts).
+ * and for the folder of codes that was made from it: s·c quantised once more is s and c again (codes.ts). With tables in
+ * 8 bits they are also the same for a folder in 4 bits and for one in 8 that was made from it (table-codes.ts).
  */
-export async function* quantisedTensors(checkpoint: Checkpoint): AsyncGenerator<TensorToWrite> {
+export async function* quantisedTensors(
+  checkpoint: Checkpoint,
+  { tables }: { readonly tables: TableCodes },
+): AsyncGenerator<TensorToWrite> {
   const matrices = matrixNames(checkpoint);
+  const inFourBits = tables === '4bit' ? tableNames(checkpoint) : new Set<string>();
   for (const name of checkpoint.usedNames) {
     const { shape } = checkpoint.entry(name);
     const values = await checkpoint.read(name);
-    if (!matrices.has(name)) {
-      yield { name, dtype: 'F32', shape, values };
-      continue;
-    }
-    const { codes, scales } = quantiseRows(values, shape[1]);
-    yield { name, dtype: 'I8', shape, values: codes };
-    yield { name: scaleName(name), dtype: 'F32', shape: [scales.length], values: scales };
+    if (inFourBits.has(name)) yield* packedMatrix(name, values, shape);
+    else if (matrices.has(name)) yield* quantisedMatrix(name, values, shape);
+    else yield { name, dtype: 'F32', shape, values };
   }
+}
+
+function* quantisedMatrix(name: string, values: Float32Array, shape: readonly number[]): Generator<TensorToWrite> {
+  const { codes, scales } = quantiseRows(values, shape[1]);
+  yield { name, dtype: 'I8', shape, values: codes };
+  yield scalesOf(name, scales);
+}
+
+function* packedMatrix(name: string, values: Float32Array, shape: readonly number[]): Generator<TensorToWrite> {
+  const { packed, scales } = packRows(values, shape[1]);
+  yield { name, dtype: 'U8', shape: [shape[0], shape[1] / 2], values: packed };
+  yield scalesOf(name, scales);
+}
+
+function scalesOf(matrix: string, scales: Float32Array): TensorToWrite {
+  return { name: scaleName(matrix), dtype: 'F32', shape: [scales.length], values: scales };
 }

@@ -1,14 +1,28 @@
 /**
- * Codes in a file of weights: a matrix X as I8 codes [R, n] under its own name, and its scales, F32 [R], under X_scale.
- * Whoever wants float32 gets s·c.
+ * Codes in a file of weights: a matrix X as I8 codes [R, n] under its own name, and its scales, F32 [R], under X_scale. A table
+ * in 4-bit codes is U8 [R, n/2] there (table-codes.ts). Whoever wants float32 gets s·c.
  */
 import { CheckpointError } from '../../core/index.ts';
-import type { TensorFile } from '../tensors/tensor-file.ts';
+import type { Dtype } from '../tensors/dtype.ts';
+import type { StoredTensor, TensorFile } from '../tensors/tensor-file.ts';
+import { namedTensor } from '../tensors/weights-file.ts';
 import { dequantiseRows } from './codes.ts';
+import { type TableCodes, unpackRows } from './table-codes.ts';
 
 /** The name of the scales that belong to a matrix. */
 export function scaleName(matrix: string): string {
   return `${matrix}_scale`;
+}
+
+/** The codes that a tensor is stored in; undefined for one in floats. */
+export function codesOf({ dtype }: Pick<StoredTensor, 'dtype'>): TableCodes | undefined {
+  if (dtype === 'I8') return '8bit';
+  return dtype === 'U8' ? '4bit' : undefined;
+}
+
+/** The shape of a tensor's values: two 4-bit codes fill a byte. */
+export function shapeOfValues({ dtype, shape }: Pick<StoredTensor, 'dtype' | 'shape'>): readonly number[] {
+  return codesOf({ dtype }) === '4bit' && shape.length === 2 ? [shape[0], 2 * shape[1]] : shape;
 }
 
 /** Where a matrix and its scales are, by their names in the file. */
@@ -16,21 +30,27 @@ export type StoredCodes = { readonly codes: string; readonly scales: string | un
 
 /** A matrix in codes as float32 values. */
 export async function readStoredCodes(file: TensorFile, stored: StoredCodes): Promise<Float32Array<ArrayBuffer>> {
-  const shape = file.tensors.get(stored.codes)?.shape ?? [];
-  if (stored.scales === undefined) throw withoutScales(`${file.path}: the tensor ${stored.codes}`);
+  const tensor = namedTensor(file, stored.codes);
+  const { dtype, shape } = tensor;
+  if (stored.scales === undefined) throw withoutScales(`${file.path}: the tensor ${stored.codes}`, dtype);
   const scales = await file.readFloat32(stored.scales);
-  const [numRows, rowSize] = shape;
-  if (shape.length !== 2 || scales.length !== numRows) {
+  if (shape.length !== 2 || scales.length !== shape[0]) {
     throw new CheckpointError(
       `${file.path}: the tensor ${stored.codes} has shape [${shape.join(', ')}], which ${scales.length} scales do not fit`,
       { hint: 'codes have a scale for each row; make the folder again with lzero model quantize' },
     );
   }
-  return dequantiseRows({ codes: new Int8Array(await file.readBytes(stored.codes)), scales, rowSize });
+  const rows = { scales, rowSize: shapeOfValues(tensor)[1] };
+  const bytes = await file.readBytes(stored.codes);
+  return dequantiseRows(
+    codesOf(tensor) === '4bit'
+      ? unpackRows({ packed: new Uint8Array(bytes), ...rows })
+      : { codes: new Int8Array(bytes), ...rows },
+  );
 }
 
-function withoutScales(what: string): CheckpointError {
-  return new CheckpointError(`${what} holds I8 codes without scales`, {
+function withoutScales(what: string, dtype: Dtype): CheckpointError {
+  return new CheckpointError(`${what} holds ${dtype} codes without scales`, {
     hint: 'lzero reads codes with a scale for each row, under the same name with _scale, as lzero model quantize writes them',
   });
 }

@@ -22,12 +22,10 @@ export type FloatsToWrite = {
 };
 
 /** A tensor of codes to write, as they are. */
-export type CodesToWrite = {
-  readonly name: string;
-  readonly dtype: 'I8';
-  readonly shape: readonly number[];
-  readonly values: Int8Array;
-};
+export type CodesToWrite = { readonly name: string; readonly shape: readonly number[] } & (
+  | { readonly dtype: 'I8'; readonly values: Int8Array }
+  | { readonly dtype: 'U8'; readonly values: Uint8Array }
+);
 
 /** A tensor to write. */
 export type TensorToWrite = FloatsToWrite | CodesToWrite;
@@ -36,7 +34,7 @@ export type TensorToWrite = FloatsToWrite | CodesToWrite;
 export type WritableDtype = 'F32' | 'BF16' | 'F16';
 
 /** Types in the order of the file: the reference sorts by its enumeration, descending. */
-const DTYPE_ORDER: readonly TensorToWrite['dtype'][] = ['F32', 'BF16', 'F16', 'I8'];
+const DTYPE_ORDER: readonly TensorToWrite['dtype'][] = ['F32', 'BF16', 'F16', 'I8', 'U8'];
 
 /**
  * Writes a safetensors file under a temporary name, forces it to disk and gives it its name.
@@ -102,7 +100,8 @@ function headerBytes(tensors: readonly TensorToWrite[], metadata: Readonly<Recor
 }
 
 function tensorBytes(path: string, tensor: TensorToWrite): Uint8Array {
-  const { buffer, byteOffset, byteLength } = tensor.dtype === 'I8' ? tensor.values : convert(path, tensor);
+  const isCodes = tensor.dtype === 'I8' || tensor.dtype === 'U8';
+  const { buffer, byteOffset, byteLength } = isCodes ? tensor.values : convert(path, tensor);
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 

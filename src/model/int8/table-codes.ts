@@ -1,0 +1,143 @@
+/**
+ * Tables in 4-bit codes: the rows that terms have, [V, H], are most of the bytes of a small model and bear more rounding
+ * than layers do. A 4-bit code chooses one of 16 fixed 8-bit codes, so that a table that was read is one in 8-bit codes:
+ *
+ *     w_jk ≈ s_j·L[n_jk]        n ∈ 0…15        L = −64 … −9, −3, 3, 9 … 64
+ *
+ * L are the levels that lose least of normally distributed weights, 0.0095 of their variance, in whole steps: ±0.1284, 0.3881,
+ * 0.6568, 0.9424, 1.256, 1.618, 2.069 and 2.733 standard deviations, times 64 / 2.733. Levels at equal distances lose 0.0115.
+ * J. Max, IRE Trans. Inf. Theory 6 (1960), table I for N = 16, https://doi.org/10.1109/TIT.1960.1057548; the test computes
+ * them anew.
+ *
+ * s_j has the least squared error Σ_k (w_jk − s_j·L[n_jk])², under one condition: the largest weight of a row is at ±64. So
+ * int8 of the table that was read has the scales and codes that were stored (codes.ts), and 4 bits of it the same n again.
+ */
+import { ConfigError, ShapeError } from '../../core/index.ts';
+import { CODE_LIMIT, type QuantisedRows } from './codes.ts';
+
+/** The codes that tables can be stored in. */
+export const TABLE_CODES = ['8bit', '4bit'] as const;
+/** One of them. */
+export type TableCodes = (typeof TABLE_CODES)[number];
+
+/** Half of the levels; the others are their negatives. */
+const POSITIVE_LEVELS = [3, 9, 15, 22, 29, 38, 48, CODE_LIMIT];
+/** L, by 4-bit code. */
+export const LEVELS: Int8Array = Int8Array.from([
+  ...POSITIVE_LEVELS.map((level) => -level).reverse(),
+  ...POSITIVE_LEVELS,
+]);
+/** The code of the smallest positive level; codes of positive weights are not below it. */
+const FIRST_POSITIVE = 8;
+
+/** Where each level above the first begins, in half steps: 2|x| ≥ a + b lies beyond the middle of a and b. */
+const BORDERS = POSITIVE_LEVELS.slice(1).map((level, i) => level + POSITIVE_LEVELS[i]);
+const LAST_BORDER = BORDERS[BORDERS.length - 1];
+/** Half steps → the place of the nearest positive level, and that level. */
+const PLACE_AT = Uint8Array.from(
+  { length: LAST_BORDER + 1 },
+  (_, halfSteps) => BORDERS.filter((border) => halfSteps >= border).length,
+);
+const LEVEL_AT = PLACE_AT.map((place) => POSITIVE_LEVELS[place]);
+
+/** Steps that the largest weight of a row has at least: beyond the last border, 56, with room for rounding. */
+const LARGEST_AT = 57;
+/** Standard deviation in steps. */
+const DEVIATION = CODE_LIMIT / 2.733;
+/** Turns of levels by scale and scale by levels; later ones change little. */
+const MAX_TURNS = 8;
+/** An error of a smaller share of Σ w² is float32's: the row comes from a table in 4 bits. */
+const EXACT = 1e-12;
+/** Rows below this are 0; the scales of all others are well above those that codes.ts calls 0. */
+const SMALLEST = 2 ** -100;
+
+/** A table in 4-bit codes. */
+export type PackedRows = {
+  /** n, two a byte, the first one in the low half: [R, n/2] */
+  readonly packed: Uint8Array<ArrayBuffer>;
+  /** s, [R] */
+  readonly scales: Float32Array<ArrayBuffer>;
+  /** n, even */
+  readonly rowSize: number;
+};
+
+/** Packs the rows of a matrix of finite values, [R, n]. */
+export function packRows(values: Float32Array, rowSize: number): PackedRows {
+  if (rowSize % 2 !== 0)
+    throw new ConfigError(`rows of ${rowSize} weights cannot be stored in 4-bit codes, two of which fill a byte`, {
+      hint: 'leave the tables in 8 bits',
+    });
+  const numRows = values.length / rowSize;
+  if (!Number.isInteger(numRows)) throw new ShapeError(`${values.length} weights are not rows of ${rowSize}`);
+  const packed = new Uint8Array(values.length / 2);
+  const scales = new Float32Array(numRows);
+  for (let row = 0; row < numRows; row++) {
+    const weights = values.subarray(row * rowSize, (row + 1) * rowSize);
+    scales[row] = fittedScale(weights);
+    pack(weights, scales[row], packed.subarray((row * rowSize) / 2, ((row + 1) * rowSize) / 2));
+  }
+  return { packed, scales, rowSize };
+}
+
+/** L[n] and s: the table in 8-bit codes. */
+export function unpackRows({ packed, scales, rowSize }: PackedRows): QuantisedRows {
+  const codes = new Int8Array(packed.length * 2);
+  for (let i = 0; i < packed.length; i++) {
+    codes[2 * i] = LEVELS[packed[i] & 15];
+    codes[2 * i + 1] = LEVELS[packed[i] >> 4];
+  }
+  return { codes, scales, rowSize };
+}
+
+/**
+ * s of one row: levels by scale and scale by levels in turns, neither of which can make the error larger. They end in the next
+ * best place, so they begin twice: with the largest weight at ±64, and with the spread that the levels are made for.
+ */
+function fittedScale(weights: Float32Array): number {
+  let largest = 0;
+  let energy = 0; // Σ w²
+  for (let i = 0; i < weights.length; i++) {
+    largest = Math.max(largest, Math.abs(weights[i]));
+    energy += weights[i] * weights[i];
+  }
+  if (largest < SMALLEST) return 0;
+  const most = largest / LARGEST_AT;
+  let best = { scale: 0, error: Number.POSITIVE_INFINITY };
+  for (const start of [largest / CODE_LIMIT, Math.sqrt(energy / weights.length) / DEVIATION]) {
+    let scale = Math.fround(Math.min(start, most));
+    for (let turn = 0; turn < MAX_TURNS; turn++) {
+      const { product, square } = atLevels(weights, scale);
+      const error = energy - 2 * scale * product + scale * scale * square;
+      if (error < best.error) best = { scale, error };
+      if (error <= EXACT * energy) return best.scale;
+      const next = Math.fround(Math.min(product / square, most));
+      if (next === scale) break;
+      scale = next;
+    }
+  }
+  return best.scale;
+}
+
+/** Σ w·L[n] and Σ L[n]² of a row, with the levels that are nearest at this scale. */
+function atLevels(weights: Float32Array, scale: number): { readonly product: number; readonly square: number } {
+  const halfStepsPer = 2 / scale;
+  let product = 0;
+  let square = 0;
+  for (let i = 0; i < weights.length; i++) {
+    const size = Math.abs(weights[i]);
+    const level = LEVEL_AT[Math.trunc(Math.min(size * halfStepsPer, LAST_BORDER))];
+    product += size * level;
+    square += level * level;
+  }
+  return { product, square };
+}
+
+/** Writes the codes of a row; those of a row of zeros are of +3, which makes +0. */
+function pack(weights: Float32Array, scale: number, packed: Uint8Array): void {
+  const halfStepsPer = scale === 0 ? 0 : 2 / scale;
+  const codeOf = (weight: number) => {
+    const place = PLACE_AT[Math.trunc(Math.min(Math.abs(weight) * halfStepsPer, LAST_BORDER))];
+    return weight * halfStepsPer < 0 ? FIRST_POSITIVE - 1 - place : FIRST_POSITIVE + place;
+  };
+  for (let i = 0; i < packed.length; i++) packed[i] = codeOf(weights[2 * i]) | (codeOf(weights[2 * i + 1]) << 4);
+}
