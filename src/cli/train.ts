@@ -5,9 +5,12 @@ import { ConfigSource, describeSettings, renderSettings } from '../config/index.
 import { UsageError } from '../core/index.ts';
 import { exists } from '../files/index.ts';
 import {
+  asksForStates,
   checkInputs,
+  type RunConfig,
   readBase,
-  type TrainConfig,
+  statesConfigFor,
+  statesConfigSchema,
   type TrainOptions,
   type TrainOutcome,
   train,
@@ -51,12 +54,22 @@ export function trainCommand(context: CliContext): Command {
   });
 }
 
+/** Every setting of both kinds of training. */
+function allSettings(): string {
+  const [sparse, states] = [trainConfigSchema, statesConfigSchema].map((schema) => describeSettings(schema));
+  const lines = new Set(renderSettings(sparse).split('\n'));
+  const others = renderSettings(states)
+    .split('\n')
+    .filter((line) => !lines.has(line));
+  return [...lines, '', 'With rank.loss: states, which has no sparsity and no idf:', '', ...others].join('\n');
+}
+
 function collect(value: string, before: readonly string[]): string[] {
   return [...before, value];
 }
 
 async function runTrain(context: CliContext, file: string | undefined, options: TrainCommandOptions): Promise<void> {
-  if (options.settings) return await context.stdout.writeLine(renderSettings(describeSettings(trainConfigSchema)));
+  if (options.settings) return await context.stdout.writeLine(allSettings());
   if (file === undefined) throw new UsageError('name a configuration', { hint: 'see lzero train --help' });
   const { output = `${basename(file, extname(file))}.run`, set, resume = false, dryRun = false } = options;
   const source = await ConfigSource.read(file, { set });
@@ -71,14 +84,15 @@ async function runTrain(context: CliContext, file: string | undefined, options: 
 }
 
 /** Checked twice: by itself, and against the sizes of its base model; each problem with its line. */
-async function checkConfig(source: ConfigSource): Promise<TrainConfig> {
-  const { facts } = await readBase(source.check(trainConfigSchema));
-  return source.check(trainConfigFor(facts));
+async function checkConfig(source: ConfigSource): Promise<RunConfig> {
+  const isStates = asksForStates(source.value);
+  const { facts } = await readBase(source.check(isStates ? statesConfigSchema : trainConfigSchema));
+  return source.check(isStates ? statesConfigFor(facts) : trainConfigFor(facts));
 }
 
 type Run = Pick<TrainOptions, 'folder' | 'resume'>;
 
-async function runConfig(context: CliContext, config: TrainConfig, run: Run): Promise<void> {
+async function runConfig(context: CliContext, config: RunConfig, run: Run): Promise<void> {
   const view = new TrainingView(context);
   const sayWhat = (): void => context.logger.info('stopping, and saving what is done; Ctrl-C again quits at once');
   context.signal.addEventListener('abort', sayWhat, { once: true });
@@ -109,7 +123,7 @@ async function withPage({ logger }: CliContext, folder: string, run: () => Promi
   }
 }
 
-async function checkOnly(context: CliContext, config: TrainConfig): Promise<void> {
+async function checkOnly(context: CliContext, config: RunConfig): Promise<void> {
   const view = new TrainingView(context);
   try {
     await checkInputs(config, { listener: (event) => view.show(event), signal: context.signal });

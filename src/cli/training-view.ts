@@ -89,7 +89,7 @@ export class TrainingView {
   }
 
   #showStep(step: number, metrics: Metrics): void {
-    for (const name of ['loss', 'docLen']) this.#addPoint(name, metrics[name]);
+    for (const name of ['loss', 'docLen']) if (name in metrics) this.#addPoint(name, metrics[name]);
     const { terminal, clock, options } = this.#context;
     const now = clock();
     const interval = terminal.isInteractive ? REDRAW_MS : PLAIN_LINE_MS;
@@ -114,10 +114,15 @@ export class TrainingView {
     const curve = (name: string): string =>
       this.#context.terminal.isInteractive ? ` ${sparkline(this.#curves.get(name)?.points ?? [], SPARK_WIDTH)}` : '';
     const named = Object.entries(metrics).filter(([name]) => !SHOWN_ELSEWHERE.has(name));
+    const rate = `rate ${short(metrics.learningRate)}`;
+    const lengths =
+      'docLen' in metrics
+        ? `Doc_Len ${metrics.docLen.toFixed(1)}${curve('docLen')}  masked ${percent(metrics.maskedShare)}  λ ${short(metrics.lambda)}  `
+        : '';
     return [
       `step ${formatCount(step)}/${formatCount(this.#steps)}  ${formatRate(metrics.docsPerSecond).replace('/', ' docs/')}${eta}`,
       `loss ${short(metrics.loss)}${curve('loss')}  ${named.map(([name, value]) => `${name} ${short(value)}`).join('  ')}`,
-      `Doc_Len ${metrics.docLen.toFixed(1)}${curve('docLen')}  masked ${percent(metrics.maskedShare)}  λ ${short(metrics.lambda)}  rate ${short(metrics.learningRate)}`,
+      `${lengths}${rate}`,
     ];
   }
 }
@@ -135,10 +140,19 @@ const SHOWN_ELSEWHERE = new Set([
   'tokensPerSecond',
 ]);
 
+/** Values of evaluations that are shown, each with its label and digits. */
+const EVALUATED = [
+  ['cosine', 'cosine', 4],
+  ['ndcg@10', 'NDCG@10', 4],
+  ['flops', 'FLOPS', 2],
+  ['docLen', 'Doc_Len', 1],
+] as const;
+
 /** An evaluation in one line. */
 export function evaluationText({ step, values }: { readonly step: number; readonly values: Metrics }): string {
-  const costs = `FLOPS ${values.flops.toFixed(2)}, Doc_Len ${values.docLen.toFixed(1)}`;
-  return `after step ${formatCount(step)}: NDCG@10 ${values['ndcg@10'].toFixed(4)}, ${costs}`;
+  const shown = EVALUATED.filter(([name]) => name in values);
+  const texts = shown.map(([name, label, digits]) => `${label} ${values[name].toFixed(digits)}`);
+  return `after step ${formatCount(step)}: ${texts.join(', ')}`;
 }
 
 function short(value: number): string {

@@ -46,6 +46,11 @@ export class ConfigSource {
     this.#value = value;
   }
 
+  /** As it is written, overrides included: to see by which schema it is to be checked. */
+  get value(): unknown {
+    return this.#value;
+  }
+
   /** The checked value, defaults filled in; a ConfigError has every problem with its place. */
   check<Schema extends z.ZodType>(schema: Schema): z.output<Schema> {
     const checked = schema.safeParse(this.#value, { reportInput: true });

@@ -10,10 +10,12 @@ export { columnsOf, integerOf } from './columns.ts';
 export { countLines } from './count-lines.ts';
 export type { Document, DocumentOptions } from './documents.ts';
 export { documentTexts, inputFile, isPageFolder, readDocuments } from './documents.ts';
-export type { Asked, Example, LabelledDocuments, RankedList } from './examples/example.ts';
+export type { Asked, Documents, Example, LabelledDocuments, RankedList } from './examples/example.ts';
 export { documentsOf } from './examples/example.ts';
 export type { ExampleParser, ParseExample, UnscoredList } from './examples/parse-line.ts';
 export {
+  documentsAlone,
+  parseJsonDocument,
   parseJsonPair,
   parseJsonTriple,
   parseJudged,

@@ -1,4 +1,6 @@
 /** Losses and regularisers over whole batches, each with its gradient, and the scores that they look at. */
+export type { CosineDistance } from './cosine-distance.ts';
+export { cosineDistance } from './cosine-distance.ts';
 export type { DfFlopsOptions, DfWeightOptions } from './df-flops.ts';
 export { dfFlops, dfWeights } from './df-flops.ts';
 export type { FlopsGrouping, FlopsOptions, Regularisation } from './flops.ts';

@@ -12,7 +12,7 @@ export type { MadeQuery, PseudoKind, PseudoOptions } from './pseudo-queries/make
 export { makeQueries, PSEUDO_KINDS } from './pseudo-queries/make-queries.ts';
 export type { Teaching } from './score-lists.ts';
 export { scoreLists, scoreStream } from './score-lists.ts';
-export type { ScoreAll, ScoreOptions, Scorer, ScorerOptions, TextList } from './scorer.ts';
+export type { DenseVectors, ScoreAll, ScoreOptions, Scorer, ScorerOptions, TextList } from './scorer.ts';
 export { openScorer } from './scorer.ts';
 export type { TeacherSpec } from './teacher-spec.ts';
 export { parseTeacher, TEACHER_HELP, TEACHER_KINDS, teacherSpecSchema } from './teacher-spec.ts';

@@ -57,9 +57,7 @@ export type Scorer = {
   /** A sparse teacher's vectors of documents; undefined where it is dense. */
   readonly vectorsOf: ((documents: readonly string[], options?: ScoreOptions) => Promise<SparseVector[]>) | undefined;
   /** A dense teacher's vectors of texts; undefined where it is sparse. */
-  readonly denseVectorsOf:
-    | ((role: Role, texts: readonly string[], options?: ScoreOptions) => Promise<Float32Array[]>)
-    | undefined;
+  readonly denseVectorsOf: DenseVectors | undefined;
   /** Encodes documents into memory; what scores a query against all of them comes back, in their order. */
   overAll(documents: readonly string[], options?: ScoreOptions): Promise<ScoreAll>;
   /** Encodes documents into memory; how alike two of them are comes back, by their places. */
@@ -70,6 +68,9 @@ export type Scorer = {
   close(): Promise<void>;
 };
 
+/** Vectors of texts on one side of a search. */
+export type DenseVectors = (role: Role, texts: readonly string[], options?: ScoreOptions) => Promise<Float32Array[]>;
+
 /** Scores of all documents for a query. */
 export type ScoreAll = (query: string, options?: ScoreOptions) => Promise<number[]>;
 
@@ -79,7 +80,7 @@ export async function openScorer(spec: TeacherSpec, options: ScorerOptions = {})
     spec.kind === undefined ? await looksDense((await resolveModel(spec.model)).folder) : spec.kind === 'dense';
   if (isDense) {
     const dense = await TeacherScorer.open(await denseTeacher(spec, options), options);
-    const denseVectorsOf: Scorer['denseVectorsOf'] = (role, texts, own) => dense.vectorsOf(role, texts, own);
+    const denseVectorsOf: DenseVectors = (role, texts, own) => dense.vectorsOf(role, texts, own);
     return scorerOf(dense, { vocabulary: undefined, vectorsOf: undefined, denseVectorsOf });
   }
   const teacher = await sparseTeacher(spec, options);
@@ -88,15 +89,15 @@ export async function openScorer(spec: TeacherSpec, options: ScorerOptions = {})
   return scorerOf(sparse, { vocabulary: teacher.vocabulary, vectorsOf, denseVectorsOf: undefined });
 }
 
-/** What only teachers of one kind have. */
-type OfOneKind = Pick<Scorer, 'vocabulary' | 'vectorsOf' | 'denseVectorsOf'>;
+/** What only sparse teachers have, or only dense ones. */
+type OfKind = Pick<Scorer, 'vocabulary' | 'vectorsOf' | 'denseVectorsOf'>;
 
-function scorerOf(scorer: Omit<Scorer, keyof OfOneKind>, ofOneKind: OfOneKind): Scorer {
+function scorerOf(scorer: Omit<Scorer, keyof OfKind>, ofKind: OfKind): Scorer {
   const { name, identity } = scorer;
   return {
     name,
     identity,
-    ...ofOneKind,
+    ...ofKind,
     scoreLists: (lists, options) => scorer.scoreLists(lists, options),
     overAll: (documents, options) => scorer.overAll(documents, options),
     likeness: (documents, options) => scorer.likeness(documents, options),
@@ -105,7 +106,7 @@ function scorerOf(scorer: Omit<Scorer, keyof OfOneKind>, ofOneKind: OfOneKind): 
   };
 }
 
-class TeacherScorer<V> implements Omit<Scorer, keyof OfOneKind> {
+class TeacherScorer<V> implements Omit<Scorer, keyof OfKind> {
   readonly name: string;
   readonly identity: string;
   readonly #teacher: Teacher<V>;

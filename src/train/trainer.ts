@@ -2,7 +2,6 @@
  * Optimiser steps over a network: a batch of texts in, what happened out. Where batches come from, when to evaluate, save
  * or stop is the loop's. Runs in the calling thread, which a step keeps busy.
  */
-import { availableParallelism } from 'node:os';
 import type { Logger, SparseVector } from '../core/index.ts';
 import { derivedSeed, Random } from '../core/index.ts';
 import type { Matrix, QueryTerms } from '../losses/index.ts';
@@ -14,8 +13,9 @@ import type { TrainConfig } from './config.ts';
 import { DocumentShares } from './document-shares.ts';
 import { IDF_PARAMETER, PROJECTION } from './network/parameter-specs.ts';
 import type { Parameters } from './network/parameters.ts';
-import type { NetworkPart } from './network/trainable-network.ts';
+import type { NetworkPart } from './network/trainable-encoder.ts';
 import { TrainableNetwork } from './network/trainable-network.ts';
+import { dropoutSeed, engineOptions } from './network-settings.ts';
 import type { ObjectiveResult } from './objective.ts';
 import type { OptimiserStep } from './optimiser.ts';
 import { optimise } from './optimiser.ts';
@@ -25,8 +25,10 @@ import { learningRateAt } from './schedule.ts';
 import { sparseObjective } from './sparse-objective.ts';
 import { sampleTerms, type TermSample } from './term-sample.ts';
 
-/** What a step did. */
-export type StepReport = Omit<ObjectiveResult, 'dZ' | 'dQueryWeights'> & {
+/** What a step of any training did. */
+export type StepFigures = {
+  /** L */
+  readonly loss: number;
   /** Steps done before this one. */
   readonly step: number;
   /** Of the encoder. */
@@ -37,6 +39,9 @@ export type StepReport = Omit<ObjectiveResult, 'dZ' | 'dQueryWeights'> & {
   /** Tokens of the documents, without padding. */
   readonly numTokens: number;
 };
+
+/** What a step did. */
+export type StepReport = StepFigures & Omit<ObjectiveResult, 'dZ' | 'dQueryWeights'>;
 
 /** What a trainer begins with. */
 export type TrainerStart = {
@@ -69,9 +74,6 @@ type AskedTerms = { readonly queries: readonly QueryTerms[]; readonly moreQuerie
 /** Keeps the seeds of samples apart from those of dropout. */
 const SAMPLE = 0x73616d70;
 
-/** Keeps the seeds of dropout apart from those of batches, which count sources and passes from 0. */
-const DROPOUT = 0x64726f70;
-
 /** Steps over one network. Close it when done. */
 export class Trainer {
   readonly #config: TrainConfig;
@@ -87,19 +89,12 @@ export class Trainer {
   /** Loads the network. */
   static async create(config: TrainConfig, start: TrainerStart): Promise<Trainer> {
     const { checkpoint, idf, frozenCache, logger, onPart } = start;
-    const { engine, data, optim, model } = config;
+    const { data, optim, model } = config;
     const network = await TrainableNetwork.create(checkpoint, {
       idf: { values: idf, isLearned: config.idf.learnable },
-      mode: engine.activations,
-      frozenLayers: engine.freezeLayers,
-      freezeEmbeddings: engine.freezeEmbeddings,
+      ...engineOptions(config),
       cachePath: frozenCache,
-      maxCacheBytes: engine.frozenCacheBytes,
       logger,
-      dropout: engine.dropout,
-      device: engine.device,
-      threads: engine.threads ?? availableParallelism(),
-      microBatchTokens: engine.microBatchTokens,
       maxDocuments: optim.batchQueries * data.docsPerQuery,
       maxLength: model.maxLength,
       onPart,
@@ -138,7 +133,9 @@ export class Trainer {
     const lexical = this.#lexicalParts(inputs);
     const asked = this.#askedTerms(batch);
     const sample = this.#sample(asked, step);
-    const pass = await this.#network.forward(documents, this.#dropoutSeed(step), { terms: sample?.terms });
+    const pass = await this.#network.forward(documents, dropoutSeed(this.#config.optim.seed, step), {
+      terms: sample?.terms,
+    });
     this.#onPart('objective');
     this.#dropSpecialTerms(pass.z);
     this.#documentShares?.add(pass.z, step);
@@ -160,7 +157,7 @@ export class Trainer {
   /** Pooled logits of a batch as step 0 would see them, special terms at 0: to look at before training begins. */
   async logits(batch: TrainingBatch): Promise<Matrix> {
     const documents = batch.documents.map((text) => this.#tokenise(text).ids);
-    const { z } = await this.#network.forward(documents, this.#dropoutSeed(0), { everyLogit: true });
+    const { z } = await this.#network.forward(documents, dropoutSeed(this.#config.optim.seed, 0), { everyLogit: true });
     this.#dropSpecialTerms(z);
     return z;
   }
@@ -180,11 +177,6 @@ export class Trainer {
     if (!rule) return undefined;
     const terms = { idf: this.queryTable.values(), droppedTerms: this.#tokenizer.vocabulary.specialIds };
     return inputs.map(({ textIds }) => lexicalPart(textIds, rule, terms));
-  }
-
-  /** A number that the run's seed and the step decide. */
-  #dropoutSeed(step: number): number {
-    return derivedSeed(derivedSeed(this.#config.optim.seed, DROPOUT), step);
   }
 
   /** The terms that a step computes; undefined for all. What queries ask for is always among them. */

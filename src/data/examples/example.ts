@@ -1,6 +1,6 @@
 /** What a line of training data says. Knows neither files nor formats. */
 
-/** What every line has. */
+/** What a line with a query has. */
 export type Asked = {
   readonly query: string;
   /** Other queries about the same documents, of which nobody says which they ask for: a teacher knows. */
@@ -22,10 +22,16 @@ export type LabelledDocuments = Asked & {
   readonly negatives: readonly string[];
 };
 
+/** Documents that nobody asked for. */
+export type Documents = {
+  readonly kind: 'documents';
+  readonly docs: readonly string[];
+};
+
 /** What a line says. */
-export type Example = RankedList | LabelledDocuments;
+export type Example = RankedList | LabelledDocuments | Documents;
 
 /** All documents of an example. */
 export function documentsOf(example: Example): readonly string[] {
-  return example.kind === 'ranked' ? example.docs : [...example.positives, ...example.negatives];
+  return example.kind === 'labelled' ? [...example.positives, ...example.negatives] : example.docs;
 }

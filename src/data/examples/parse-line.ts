@@ -6,6 +6,7 @@
  *     pairs      query ⇥ positive                            or {"query", "positive"}, or {"query", "title"?, "text"}
  *                Each in JSON may have "moreQueries": […], other queries about the same documents; and "ids": true, as
  *                `lzero mine --ids` writes it: then it is refused where texts are read from the lines.
+ *     documents  {"title"?, "text"}                          documents as they are, which nobody asked for
  *     judged     query-id ⇥ document-id ⇥ relevance          judgements of a collection: those above 0 are pairs
  *
  * Public data sets and where their layouts were looked up:
@@ -23,7 +24,7 @@ import { isJsonObject, type JsonObject } from '../../core/index.ts';
 import { BadLine, quote } from '../bad-line.ts';
 import { columnsOf, integerOf } from '../columns.ts';
 import { kindOf, parseObject } from '../json-line.ts';
-import { documentsOf, type Example } from './example.ts';
+import { documentsOf, type Example, type LabelledDocuments, type RankedList } from './example.ts';
 import type { Texts } from './texts.ts';
 
 /** The example of a line that is not blank; undefined for lines that rightly have none. */
@@ -38,7 +39,7 @@ export const parseScored: ExampleParser = (texts) => (line) => {
   return record instanceof BadLine ? record : rankedOf(record, texts);
 };
 
-function rankedOf(record: JsonObject, texts: Texts): Example | BadLine {
+function rankedOf(record: JsonObject, texts: Texts): RankedList | BadLine {
   const query = texts.query(record.query);
   if (query instanceof BadLine) return query;
   const docs = listOf(record.docs, 'docs', (value) => texts.document(value));
@@ -102,6 +103,26 @@ export const parseTablePair: ExampleParser = (texts) => (line, lineNumber) => {
   return labelled(texts, { query, positives: [positive], negatives: [] });
 };
 
+/** {"title"?, "text"}, whatever else the line has. */
+export const parseJsonDocument: ExampleParser = (texts) => (line) => {
+  const record = parseJson(line, texts);
+  if (record instanceof BadLine) return record;
+  const text = texts.document(record);
+  return text instanceof BadLine ? text : { kind: 'documents', docs: [text] };
+};
+
+/** The documents of lines of any format, without what was asked for them. */
+export function documentsAlone(parser: ExampleParser): ExampleParser {
+  return (texts) => {
+    const parse = parser(texts);
+    return (line, lineNumber) => {
+      const example = parse(line, lineNumber);
+      if (example === undefined || example instanceof BadLine) return example;
+      return { kind: 'documents', docs: documentsOf(example) };
+    };
+  };
+}
+
 /** Judgements as BEIR (three columns) and TREC (four) have them. */
 export const parseJudged: ExampleParser = (texts) => (line, lineNumber) => {
   const columns = columnsOf(line);
@@ -146,7 +167,7 @@ type Labels = {
   readonly record?: JsonObject;
 };
 
-function labelled(texts: Texts, labels: Labels): Example | BadLine {
+function labelled(texts: Texts, labels: Labels): LabelledDocuments | BadLine {
   const query = texts.query(labels.query);
   if (query instanceof BadLine) return query;
   const document = (value: unknown): string | BadLine => texts.document(value);

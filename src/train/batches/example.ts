@@ -2,9 +2,10 @@
 import { assert } from '../../core/index.ts';
 import { BadLine, type Example, type LabelledDocuments } from '../../data/index.ts';
 
-/** What a batch takes: a query and G documents. */
+/** What a batch takes: a query and G documents, or a document by itself. */
 export type Sample = {
-  readonly query: string;
+  /** Undefined for a document that nobody asked for. */
+  readonly query?: string | undefined;
   readonly docs: readonly string[];
   readonly scores?: readonly number[] | undefined;
   readonly moreQueries?: readonly string[] | undefined;
@@ -23,12 +24,14 @@ export type SampleShape = {
  *
  *     ranked      ⌊n/G⌋
  *     labelled    P·⌊N/(G−1)⌋ of P positives and N negatives; P where G = 1
+ *     documents   n, each by itself
  *
  * The authors' code expands each example into all its samples as well (KnowledgeDistillDataset and PosNegsDataset in
  * zhichao-aws/opensearch-sparse-model-tuning-sample, scripts/dataset/dataset.py at f3254b2a; its sample_num is G for
  * ranked lists and G−1 for labelled ones). What does not fill a sample is left over, there as here.
  */
 export function numSamples(example: Example, docsPerQuery: number): number {
+  if (example.kind === 'documents') return example.docs.length;
   if (example.kind === 'ranked') return Math.floor(example.docs.length / docsPerQuery);
   return example.positives.length * samplesPerPositive(example, docsPerQuery);
 }
@@ -38,9 +41,11 @@ export function numSamples(example: Example, docsPerQuery: number): number {
  *
  *     ranked      docs[i], docs[i + step], docs[i + 2·step], …     step = ⌊n/G⌋: rank i with rank i+50 for n = 100, G = 2
  *     labelled    positive, then G−1 negatives: of each positive all groups of negatives in their order
+ *     documents   docs[i]
  */
 export function sampleAt(example: Example, docsPerQuery: number, i: number): Sample {
   assert(i >= 0 && i < numSamples(example, docsPerQuery), `sample ${i} of ${numSamples(example, docsPerQuery)}`);
+  if (example.kind === 'documents') return { docs: [example.docs[i]] };
   if (example.kind === 'labelled') return labelledSample(example, docsPerQuery, i);
   const { query, docs, scores, moreQueries } = example;
   const step = Math.floor(docs.length / docsPerQuery);
@@ -74,6 +79,7 @@ export function hasScores(example: Example): boolean {
 export function misfitOf(example: Example, { docsPerQuery, wantsScores }: SampleShape): BadLine | undefined {
   if (wantsScores && !hasScores(example)) return new BadLine('missing-field', 'no "scores", which the loss needs');
   if (numSamples(example, docsPerQuery) > 0) return undefined;
+  if (example.kind === 'documents') return new BadLine('missing-field', 'no documents');
   const [has, needed] =
     example.kind === 'ranked'
       ? [counted(example.docs.length, 'document'), docsPerQuery]

@@ -2,7 +2,7 @@
 import type { SparseVector } from '../../core/index.ts';
 import type { Matrix } from '../../losses/index.ts';
 
-/** Q queries with G documents each. */
+/** Q queries with G documents each; or documents by themselves, and no queries. */
 export type TrainingBatch = {
   readonly queries: readonly string[];
   /** Document (n,g) at n·G + g; the first of each query is its positive where there are no scores. */
@@ -15,6 +15,8 @@ export type TrainingBatch = {
   readonly batchTeacher?: Matrix | undefined;
   /** A sparse teacher's vectors of the documents. */
   readonly teacherVectors?: readonly SparseVector[] | undefined;
+  /** A dense teacher's vectors of the documents, [B, H] */
+  readonly teacherStates?: Matrix | undefined;
 };
 
 /**

@@ -15,6 +15,7 @@ import {
 } from '../../core/index.ts';
 import {
   BadLine,
+  documentsAlone,
   documentsOf,
   isBlank,
   readBytes,
@@ -24,14 +25,13 @@ import {
   type Texts,
 } from '../../data/index.ts';
 import { matrixFromRows } from '../../losses/index.ts';
-import type { TrainConfig } from '../config.ts';
 import { BadLines, countSamples } from './count-samples.ts';
 import type { Sample, SampleShape } from './example.ts';
 import { KnownFiles } from './known-files.ts';
 import { PairVariety } from './pair-variety.ts';
 import { type CountedSource, mixedSamples } from './sample-stream.ts';
 import type { TrainingBatch } from './training-batch.ts';
-import { checkFormat, filesOf, findSource, type SourceFiles, sourcesOf } from './training-source.ts';
+import { checkFormat, type DataConfig, filesOf, findSource, type SourceFiles, sourcesOf } from './training-source.ts';
 
 /** What a source gives. */
 export type SourceReport = {
@@ -47,13 +47,15 @@ export type SourceReport = {
   readonly isScored: boolean;
 };
 
+/** What a batch takes of the lines: queries with G documents each, or documents by themselves, whatever was asked for them. */
+export type BatchTaken = SampleShape | 'documents';
+
 /** How to open training data. */
 export type TrainingDataOptions = {
-  /** Q */
-  readonly batchQueries: number;
+  readonly takes: BatchTaken;
+  /** Q, queries of a batch, or documents by themselves. */
+  readonly batchSize: number;
   readonly seed: number;
-  /** Whether a loss needs the teacher's scores. */
-  readonly wantsScores: boolean;
   /** Where relative paths begin; without it, where the process is. */
   readonly folder?: string | undefined;
   /** Hears of bad lines that are left out. */
@@ -72,27 +74,27 @@ export class TrainingData {
   /** What tells this data from what it becomes when somebody changes a file, as of opening. */
   readonly files: KnownFiles;
   readonly #sources: readonly OpenSource[];
-  readonly #config: TrainConfig['data'];
+  readonly #config: DataConfig;
   readonly #options: TrainingDataOptions;
 
   /** Reads all data once. What cannot be trained on is an InputError or ConfigError that says where. */
-  static async open(config: TrainConfig['data'], options: TrainingDataOptions): Promise<TrainingData> {
+  static async open(config: DataConfig, options: TrainingDataOptions): Promise<TrainingData> {
     const configs = sourcesOf(config);
-    for (const source of configs) checkFormat(source, config.docsPerQuery);
+    const { takes } = options;
+    if (takes !== 'documents') for (const source of configs) checkFormat(source, takes.docsPerQuery);
     const found = await Promise.all(configs.map((source) => findSource(source, options.folder)));
     const files = await KnownFiles.of((await Promise.all(found.map(filesOf))).flat(), options.signal); // before reading: who changes a file now is found out at the next resume
     const bad = new BadLines(config.maxBadLines, options.logger ?? silentLogger);
-    const shape = { docsPerQuery: config.docsPerQuery, wantsScores: options.wantsScores };
     const sources: OpenSource[] = [];
     const known: KnownTexts = new Map();
     const pairs = new PairVariety();
-    for (const files of found) sources.push(await openSource(files, { ...shape, bad, pairs, known, options }));
-    if (config.docsPerQuery === 1) pairs.require();
+    for (const files of found) sources.push(await openSource(files, { ...shapeOf(takes), bad, pairs, known, options }));
+    if (takes !== 'documents' && takes.docsPerQuery === 1) pairs.require();
     return new TrainingData(config, options, { sources, files });
   }
 
   private constructor(
-    config: TrainConfig['data'],
+    config: DataConfig,
     options: TrainingDataOptions,
     { sources, files }: { readonly sources: readonly OpenSource[]; readonly files: KnownFiles },
   ) {
@@ -109,12 +111,12 @@ export class TrainingData {
    */
   async *batches(fromStep: number): AsyncGenerator<TrainingBatch> {
     assert(Number.isSafeInteger(fromStep) && fromStep >= 0, `batches from step ${fromStep}`);
-    const { batchQueries, seed, signal } = this.#options;
-    const order = { ...this.#shape, seed, signal, shuffleBuffer: this.#config.shuffleBuffer };
+    const { batchSize, takes, seed, signal } = this.#options;
+    const order = { ...shapeOf(takes), seed, signal, shuffleBuffer: this.#config.shuffleBuffer };
     let samples: Sample[] = [];
-    for await (const sample of mixedSamples(this.#sources, fromStep * batchQueries, order)) {
+    for await (const sample of mixedSamples(this.#sources, fromStep * batchSize, order)) {
       samples.push(sample);
-      if (samples.length < batchQueries) continue;
+      if (samples.length < batchSize) continue;
       yield batchOf(samples);
       samples = [];
     }
@@ -124,10 +126,11 @@ export class TrainingData {
   async *documents(): AsyncGenerator<string> {
     for (const source of this.#sources) yield* documentsOfSource(source, this.#options.signal);
   }
+}
 
-  get #shape(): SampleShape {
-    return { docsPerQuery: this.#config.docsPerQuery, wantsScores: this.#options.wantsScores };
-  }
+/** A document by itself is a sample of one. */
+function shapeOf(takes: BatchTaken): SampleShape {
+  return takes === 'documents' ? { docsPerQuery: 1, wantsScores: false } : takes;
 }
 
 /** Texts of collections, by what they are read from: sources may share one. */
@@ -146,7 +149,8 @@ async function openSource(files: SourceFiles, { options, known, ...wanted }: Ope
   const key = JSON.stringify([texts, mendEncoding]);
   const itsTexts = known.get(key) ?? (await forSetting(settingOf(textsFrom), () => textsOf(files, progress, signal)));
   known.set(key, itsTexts);
-  const parse = files.parser(itsTexts);
+  const parser = options.takes === 'documents' ? documentsAlone(files.parser) : files.parser;
+  const parse = parser(itsTexts);
   const { counts, ...rest } = await forSetting(settingOf('path'), () =>
     countSamples(file, { ...wanted, parse, progress, signal }),
   );
@@ -180,7 +184,7 @@ async function* documentsOfSource(source: CountedSource, signal: AbortSignal | u
 
 function batchOf(samples: readonly Sample[]): TrainingBatch {
   const scores = samples.flatMap(({ scores }) => (scores ? [scores] : []));
-  const queries = samples.map(({ query }) => query);
+  const queries = samples.flatMap(({ query }) => query ?? []);
   const more = new Set(samples.flatMap(({ moreQueries = [] }) => moreQueries));
   return {
     queries,

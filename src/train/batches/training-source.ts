@@ -9,6 +9,7 @@ import {
   type ExampleParser,
   filesOfTexts,
   findInputFile,
+  parseJsonDocument,
   parseJsonPair,
   parseJsonTriple,
   parseJudged,
@@ -19,10 +20,14 @@ import {
   type TextFiles,
 } from '../../data/index.ts';
 import { exists } from '../../files/index.ts';
-import type { TrainConfig, TrainingFormat } from '../config.ts';
+import { FORMATS, type TrainConfig } from '../config.ts';
+import type { StatesConfig } from '../states-config.ts';
+
+/** What trainings of every kind say of their data. */
+export type DataConfig = TrainConfig['data'] | StatesConfig['data'];
 
 /** A source as the configuration has it. */
-export type SourceConfig = Exclude<TrainConfig['data']['train'], string>[number];
+export type SourceConfig = Exclude<DataConfig['train'], string>[number];
 
 /** Where the configuration has what a source is told by a key. */
 type SettingOf = (key: keyof SourceConfig) => SettingPath;
@@ -48,11 +53,12 @@ export type SourceFiles = {
 };
 
 /** The sources of a configuration, one or several. */
-export function sourcesOf(data: TrainConfig['data']): readonly ConfiguredSource[] {
+export function sourcesOf(data: DataConfig): readonly ConfiguredSource[] {
   const { train, format, split, collection, mendEncoding = false } = data;
   if (typeof train !== 'string')
     return train.map((source, i) => ({ ...source, settingOf: (key) => ['data', 'train', i, key] }));
-  if (format === undefined) throw new ConfigError('data.format is missing', { hint: 'write scored, triples or pairs' });
+  if (format === undefined)
+    throw new ConfigError('data.format is missing', { hint: `write one of ${FORMATS.join(', ')}` });
   const settingOf: SettingOf = (key) => ['data', key === 'path' ? 'train' : key];
   return [{ path: train, format, split, collection, mendEncoding, weight: 1, settingOf }];
 }
@@ -97,20 +103,38 @@ async function findFile(source: ConfiguredSource, place: (path: string) => strin
     throw hasNoUse(source, 'split', `${path} is a file: a split is of a collection's judgements`);
   if (mendEncoding && collection === undefined)
     throw hasNoUse(source, 'mendEncoding', `${path} has its texts in its lines: only those of a collection are mended`);
+  if (source.format === 'documents') refuseIds(source);
   const { file, format: lines } = await findInputFile(place(path), '');
   const parser = parserOf(source.format, lines, file);
   return { file, parser, texts: textFiles(collection, place), textsFrom: 'collection' };
 }
 
 async function findCollection(source: ConfiguredSource, folder: string): Promise<FoundFiles> {
-  const { path, format, collection, split = 'train', settingOf } = source;
+  const { path, format, split = 'train', settingOf } = source;
+  if (format === 'documents') return await findCorpus(source, folder);
   if (format !== 'pairs')
     throw new InputError(`${path} is a folder, ${format} are read from a file`, {
-      hint: 'name a .jsonl file; a collection in BEIR layout gives pairs',
+      hint: 'name a .jsonl file; a collection in BEIR layout gives pairs, or documents',
     });
-  if (collection !== undefined) throw hasNoUse(source, 'collection', `${path} has its own texts`);
+  refuseIds(source);
   const file = await forSetting(settingOf('split'), () => judgements(folder, split));
   return { file, parser: parseJudged, texts: { documents: folder, queries: folder }, textsFrom: 'path' };
+}
+
+/** The documents of a collection, without its judgements. */
+async function findCorpus(source: ConfiguredSource, folder: string): Promise<FoundFiles> {
+  const { path, split, mendEncoding } = source;
+  if (split !== undefined) throw hasNoUse(source, 'split', `the documents of ${path} are read, not its judgements`);
+  if (mendEncoding) throw hasNoUse(source, 'mendEncoding', `${path} is read line by line`);
+  refuseIds(source);
+  const { file } = await findInputFile(folder, 'corpus.jsonl');
+  return { file, parser: parseJsonDocument, texts: undefined, textsFrom: 'path' };
+}
+
+/** Documents are texts, not ids of others. */
+function refuseIds(source: ConfiguredSource): void {
+  const { path, collection } = source;
+  if (collection !== undefined) throw hasNoUse(source, 'collection', `${path} has its own texts`);
 }
 
 /** Whoever writes a setting expects something of it: one that would do nothing is an error. */
@@ -146,13 +170,14 @@ function textFiles(collection: SourceConfig['collection'], place: (path: string)
   return { documents: place(documents), queries: place(queries) };
 }
 
-const PARSERS: Readonly<Record<TrainingFormat, Readonly<Record<string, ExampleParser>>>> = {
+const PARSERS: Readonly<Record<SourceConfig['format'], Readonly<Record<string, ExampleParser>>>> = {
   scored: { jsonl: parseScored },
   triples: { jsonl: parseJsonTriple, tsv: parseTableTriple },
   pairs: { jsonl: parseJsonPair, tsv: parseTablePair },
+  documents: { jsonl: parseJsonDocument },
 };
 
-function parserOf(format: TrainingFormat, lines: string | undefined, file: string): ExampleParser {
+function parserOf(format: SourceConfig['format'], lines: string | undefined, file: string): ExampleParser {
   const parser = lines === undefined ? undefined : PARSERS[format][lines];
   if (parser) return parser;
   const known = Object.keys(PARSERS[format]).map((extension) => `.${extension}`);

@@ -7,9 +7,10 @@ import type { ComputeOptions, Tensor } from '../../graph/index.ts';
 import { DirectSession, toOnnx } from '../../graph/index.ts';
 import type { TrainingKernel, TrainingMemory } from '../../kernels/index.ts';
 import { TERMS_PER_TILE } from '../../model/index.ts';
+import type { HeadRow } from './logit-area.ts';
 import type { DecoderSizes } from './training-head.ts';
 import { allTermsGraph, chosenTermsGraph, possibleTermsGraph, tileName, tileStarts } from './training-head.ts';
-import type { FloatTensor, HeadRow } from './work-area.ts';
+import type { FloatTensor } from './work-area.ts';
 
 /** Above this share of terms computed, the bound costs more than it saves. */
 const FILTER_PAYS_BELOW = 0.25;

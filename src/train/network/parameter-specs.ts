@@ -12,21 +12,22 @@ export const PROJECTION = { weight: 'idf.weight', bias: 'idf.bias' } as const;
 /** Whether and how the weights of query terms are learned: each for itself, or as a projection. */
 export type IdfLearning = boolean | 'projected';
 
-/** What of a network is trained. */
-export type TrainedParts = {
+/** What of an encoder is not trained. */
+export type FrozenParts = {
   /** Layers from the first on that stay as they are, the embeddings with them; 0 for none. */
   readonly frozenLayers: number;
   /** Whether the embeddings stay as they are even where no layer does. A decoder tied to them stays with them. */
   readonly freezeEmbeddings: boolean;
-  readonly learnsIdf: IdfLearning;
 };
+
+/** What of a network is trained. */
+export type TrainedParts = FrozenParts & { readonly learnsIdf: IdfLearning };
 
 /** The parameters of a checkpoint, and those of query terms. */
 export function parameterSpecs(checkpoint: Checkpoint, parts: TrainedParts): ParameterSpec[] {
   const { usedNames, decoderBiasName, config } = checkpoint;
-  const { frozenLayers, learnsIdf } = parts;
-  if (frozenLayers > config.numLayers)
-    throw new ConfigError(`engine.freezeLayers is ${frozenLayers}, but the network has ${config.numLayers} layers`);
+  const { learnsIdf } = parts;
+  checkFrozenLayers(checkpoint, parts);
   const inHead = new Set<string>([decoderBiasName, TIED.scale, TIED.inputShare]); // TIED.pooled is a matrix like the encoder's
   const groupOf = (name: string): ParameterGroup | undefined => {
     if (inHead.has(name)) return 'head';
@@ -40,7 +41,23 @@ export function parameterSpecs(checkpoint: Checkpoint, parts: TrainedParts): Par
   return [...network, idf, weight, { name: PROJECTION.bias, shape: [1], group }];
 }
 
-function isFrozen(name: string, { frozenLayers, freezeEmbeddings }: TrainedParts): boolean {
+/** Those of its encoder alone. */
+export function encoderSpecs(checkpoint: Checkpoint, parts: FrozenParts): ParameterSpec[] {
+  checkFrozenLayers(checkpoint, parts);
+  const names = checkpoint.usedNames.filter((name) => name.startsWith('bert.'));
+  return names.map((name) => ({
+    name,
+    shape: checkpoint.entry(name).shape,
+    group: isFrozen(name, parts) ? undefined : 'encoder',
+  }));
+}
+
+function checkFrozenLayers({ config: { numLayers } }: Checkpoint, { frozenLayers }: FrozenParts): void {
+  if (frozenLayers > numLayers)
+    throw new ConfigError(`engine.freezeLayers is ${frozenLayers}, but the network has ${numLayers} layers`);
+}
+
+function isFrozen(name: string, { frozenLayers, freezeEmbeddings }: FrozenParts): boolean {
   const layer = /^bert\.encoder\.layer\.(\d+)\./.exec(name)?.[1];
   if (layer !== undefined) return Number(layer) < frozenLayers;
   return name.startsWith('bert.embeddings.') && (freezeEmbeddings || frozenLayers > 0);

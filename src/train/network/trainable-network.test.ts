@@ -11,7 +11,8 @@ import type { Matrix } from '../../losses/index.ts';
 import { matrix } from '../../losses/index.ts';
 import { Checkpoint, TIED } from '../../model/index.ts';
 import { optimise } from '../optimiser.ts';
-import type { ForwardPass, NetworkOptions } from './trainable-network.ts';
+import type { NetworkOptions } from './trainable-encoder.ts';
+import type { ForwardPass } from './trainable-network.ts';
 import { TrainableNetwork } from './trainable-network.ts';
 
 const MAX_LENGTH = 12;

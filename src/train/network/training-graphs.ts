@@ -1,10 +1,11 @@
 /**
- * The graphs of the encoder in a training step: from token ids to decoder inputs u, and from ∂L/∂u back to every trained
- * parameter. The head has its own (training-head.ts). Losses are not in them: they see the whole batch, graphs only a piece of it (GradCache: Gao et al.,
- * RepL4NLP 2021, https://arxiv.org/abs/2101.06983, § 3.2).
+ * The graphs of the encoder in a training step: from token ids to rows u, and from ∂L/∂u back to every trained parameter.
+ * What u is, what follows decides: decoder inputs of tokens, or mean states of documents (network-output.ts); heads have their
+ * own graphs (training-head.ts). Losses are not in them: they see the whole batch, graphs only a piece of it (GradCache: Gao et
+ * al., RepL4NLP 2021, https://arxiv.org/abs/2101.06983, § 3.2).
  *
  *     lower     ids, mask                     → states of the last frozen layer           only where layers are frozen
- *     forward   ids, mask (or those states)   → u [N, H] (, what backward reads)
+ *     forward   ids, mask (or those states)   → u [rows, H] (, what backward reads)
  *     backward  the same, ∂L/∂u               → gradients of parameters and of the gathered word embeddings
  *
  * Parameters are inputs under their names. The table of word embeddings gets its gradient outside, where rows are added
@@ -13,8 +14,9 @@
 import { assert } from '../../core/index.ts';
 import type { Node, Value } from '../../graph/index.ts';
 import { backward, dropout, GraphBuilder, gather, savedValues, subgraph } from '../../graph/index.ts';
-import type { BertConfig, Checkpoint, Dropout } from '../../model/index.ts';
-import { bertEncoder, decoderInput, floatProducts, WORD_EMBEDDINGS } from '../../model/index.ts';
+import type { BertConfig, Dropout } from '../../model/index.ts';
+import { bertEncoder, floatProducts, WORD_EMBEDDINGS } from '../../model/index.ts';
+import type { NetworkOutput } from './network-output.ts';
 import type { ParameterSpec } from './parameters.ts';
 
 /** How the backward pass comes by what the forward pass has computed. */
@@ -58,11 +60,12 @@ export const STATES = 'states';
 /** The name of the gradient of the gathered word embeddings, [B, T, H]. */
 export const WORD_ROWS = 'd:words';
 
-type Network = Pick<Checkpoint, 'config' | 'head' | 'decoderName' | 'decoderBiasName'>;
+/** An encoder, and what its states become. */
+export type EncoderNetwork = { readonly config: BertConfig; readonly output: NetworkOutput };
 
 /** What gradients are made of. */
 type Trained = {
-  readonly network: Network;
+  readonly output: NetworkOutput;
   readonly specs: readonly ParameterSpec[];
   readonly parameters: (name: string) => Value;
   /** Gathered word embeddings. */
@@ -71,7 +74,7 @@ type Trained = {
 
 /** Builds the graphs of a network whose parameters are `specs`. */
 export function trainingGraphs(
-  network: Network,
+  { config, output }: EncoderNetwork,
   specs: readonly ParameterSpec[],
   options: GraphOptions,
 ): TrainingGraphs {
@@ -82,17 +85,17 @@ export function trainingGraphs(
   const products = { ...floatProducts(g, parameters), words };
   const ids = g.input('ids', 'int32', ['B', 'T']);
   const mask = g.input('mask', 'float32', ['B', 'T']);
-  const encoder = bertEncoder(g, network.config, parameters, {
+  const encoder = bertEncoder(g, config, parameters, {
     ids,
     mask,
     products,
-    dropout: options.dropout > 0 ? dropoutWith(g, network.config, { rate: options.dropout, places, specs }) : undefined,
+    dropout: options.dropout > 0 ? dropoutWith(g, config, { rate: options.dropout, places, specs }) : undefined,
   });
-  const u = decoderInput(g, encoder, { ...network, parameters, products });
+  const u = output.rows(g, encoder, { parameters, products });
   const numForward = g.nodes.length;
   const du = g.input('du', 'float32', u.shape);
   const given = options.frozenLayers > 0 ? [encoder.states[options.frozenLayers]] : [];
-  const gradients = gradientsOf(g, { u, du }, { network, specs, parameters, words: words(ids) });
+  const gradients = gradientsOf(g, { u, du }, { output, specs, parameters, words: words(ids) });
   const outputs = Object.values(gradients);
   const saved = options.mode === 'save' ? savedValues(g, { outputs, numForward, given, isCostly }) : [];
   return {
@@ -174,13 +177,13 @@ function isInGraph({ group }: ParameterSpec): boolean {
   return group !== undefined && group !== 'idf';
 }
 
-/** Gradients by the names of outputs, of what is trained. The decoder's are made outside, with the head's. */
+/** Gradients by the names of outputs, of what is trained. Some are made outside, as the decoder's with the head's. */
 function gradientsOf(
   g: GraphBuilder,
   { u, du }: { readonly u: Value; readonly du: Value },
-  { network, specs, parameters, words }: Trained,
+  { output, specs, parameters, words }: Trained,
 ): Record<string, Value> {
-  const outside = new Set([WORD_EMBEDDINGS, network.decoderName, network.decoderBiasName]);
+  const outside = new Set([WORD_EMBEDDINGS, ...output.outside]);
   const trained = specs.filter(isInGraph).map(({ name }) => name);
   const inside = trained.filter((name) => !outside.has(name));
   const wanted = new Map(inside.map((name) => [gradientName(name), parameters(name)]));

@@ -34,7 +34,7 @@ test.prop([numbers, fc.integer({ min: 1, max: 40 })], {
   // 99 tokens fit twice into 199, 100 only once: the shorter documents need more.
   examples: [[{ maxLength: 100, microBatchTokens: 199, maxDocuments: 2 }, 99]],
 })('has room for the masks of every piece, also of documents that are not the longest', (limits, numTokens) => {
-  const graphs = { lower: undefined, differentiated: [], dropoutPlaces };
+  const graphs = { lower: undefined, differentiated: [], dropoutPlaces, output: { rowsAre: 'tokens' as const } };
   const { numMaskBytes } = workSizes(checkpoint, [], { ...limits, ...graphs });
   const length = Math.min(numTokens, limits.maxLength);
   const numDocs = Math.max(1, Math.floor(limits.microBatchTokens / length));

@@ -1,11 +1,11 @@
 /**
- * The memory of a step beside the parameters: decoder inputs and their gradients for the whole batch, gradients of a piece
+ * The memory of a step beside the parameters: the encoder's rows and their gradients for the whole batch, gradients of a piece
  * before they are added, masks of dropout. Sized once, for the largest batch.
  */
 import type { Tensor } from '../../graph/index.ts';
 import type { TrainingMemory } from '../../kernels/index.ts';
-import type { Matrix } from '../../losses/index.ts';
 import type { Checkpoint } from '../../model/index.ts';
+import type { NetworkOutput } from './network-output.ts';
 import type { ParameterSpec } from './parameters.ts';
 import { numValues } from './parameters.ts';
 import type { TrainingGraphs } from './training-graphs.ts';
@@ -23,10 +23,8 @@ export type BatchLimits = {
 /** How much of each there is to be. */
 export type WorkSizes = {
   readonly hiddenSize: number;
-  readonly vocabSize: number;
-  readonly maxDocuments: number;
-  /** Tokens of a whole batch, padding included. */
-  readonly maxTokens: number;
+  /** Rows that the encoder gives of a whole batch, those of padding included. */
+  readonly maxRows: number;
   /** Tokens of a piece, padding included. */
   readonly maxPieceTokens: number;
   /** Tokens whose states frozen layers give; 0 without any. */
@@ -40,73 +38,48 @@ export type WorkSizes = {
 /** The arrays, handed out as tensors of the right size. */
 export class WorkArea {
   readonly #sizes: WorkSizes;
-  readonly #inputs: Float32Array;
-  readonly #dInputs: Float32Array;
+  readonly #rows: Float32Array;
+  readonly #dRows: Float32Array;
   readonly #states: Float32Array;
   readonly #wordRows: Float32Array;
   readonly #indices: Int32Array;
-  readonly #logits: Float32Array;
-  /** Position in its document of each maximum, [B, V] */
-  readonly positions: Int32Array;
   /** Gradients of a piece. */
   readonly scratch: Float32Array;
   /** Masks of dropout. */
   readonly masks: Uint8Array;
 
   /** Bytes that it takes of a memory. */
-  static sizeBytes({ hiddenSize, maxTokens, maxStates, maxPieceTokens, numScratch, numMaskBytes }: WorkSizes): number {
-    const numRows = 2 * maxTokens + maxStates + maxPieceTokens;
+  static sizeBytes({ hiddenSize, maxRows, maxStates, maxPieceTokens, numScratch, numMaskBytes }: WorkSizes): number {
+    const numRows = 2 * maxRows + maxStates + maxPieceTokens;
     const numFloats = numRows * hiddenSize + maxPieceTokens + numScratch;
     return 4 * numFloats + numMaskBytes + 64 * NUM_ARRAYS;
   }
 
   constructor(memory: TrainingMemory, sizes: WorkSizes) {
-    const { hiddenSize, maxTokens, maxStates, maxPieceTokens, numScratch, numMaskBytes } = sizes;
+    const { hiddenSize, maxRows, maxStates, maxPieceTokens, numScratch, numMaskBytes } = sizes;
     this.#sizes = sizes;
-    this.#inputs = memory.floats(maxTokens * hiddenSize);
-    this.#dInputs = memory.floats(maxTokens * hiddenSize);
+    this.#rows = memory.floats(maxRows * hiddenSize);
+    this.#dRows = memory.floats(maxRows * hiddenSize);
     this.#states = memory.floats(maxStates * hiddenSize);
     this.#wordRows = memory.floats(maxPieceTokens * hiddenSize);
     this.#indices = memory.ints(maxPieceTokens);
     this.scratch = memory.floats(numScratch);
     this.masks = memory.bytes(numMaskBytes);
-    this.#logits = new Float32Array(sizes.maxDocuments * sizes.vocabSize);
-    this.positions = new Int32Array(sizes.maxDocuments * sizes.vocabSize);
   }
 
-  /** z of a batch; the next call gives the same memory again. */
-  logits(numDocs: number): Matrix {
-    const { vocabSize } = this.#sizes;
-    return { rows: numDocs, cols: vocabSize, data: this.#logits.subarray(0, numDocs * vocabSize) };
+  /** u from `firstRow` on, [rows, H] */
+  rows(firstRow: number, numRows: number): FloatTensor {
+    return this.#part(this.#rows, firstRow, numRows);
   }
 
-  /** Where the head puts what it finds for a document. */
-  headRow(row: number): HeadRow {
-    const { vocabSize } = this.#sizes;
-    const place = [row * vocabSize, (row + 1) * vocabSize] as const;
-    return { z: this.#logits.subarray(...place), positions: this.positions.subarray(...place) };
+  /** ∂L/∂u from `firstRow` on, [rows, H] */
+  dRows(firstRow: number, numRows: number): FloatTensor {
+    return this.#part(this.#dRows, firstRow, numRows);
   }
 
-  /** z of a network that has left the numbers; its gradients, which are none either, go to the first positions. */
-  notFinite(z: Matrix): Matrix {
-    z.data.fill(Number.NaN);
-    this.positions.fill(0);
-    return z;
-  }
-
-  /** u of the tokens from `firstRow` on, [N, H] */
-  inputs(firstRow: number, numRows: number): FloatTensor {
-    return this.#rows(this.#inputs, firstRow, numRows);
-  }
-
-  /** ∂L/∂u of the tokens from `firstRow` on, [N, H] */
-  dInputs(firstRow: number, numRows: number): FloatTensor {
-    return this.#rows(this.#dInputs, firstRow, numRows);
-  }
-
-  /** Frozen states of the tokens from `firstRow` on, [N, H] */
-  states(firstRow: number, numRows: number): FloatTensor {
-    return this.#rows(this.#states, firstRow, numRows);
+  /** Frozen states of the tokens from `firstToken` on, [N, H] */
+  states(firstToken: number, numTokens: number): FloatTensor {
+    return this.#part(this.#states, firstToken, numTokens);
   }
 
   /** Gradients of the word embeddings of a piece, [B, T, H] */
@@ -122,15 +95,12 @@ export class WorkArea {
     return this.#indices.subarray(0, ids.length);
   }
 
-  #rows(all: Float32Array, firstRow: number, numRows: number): FloatTensor {
+  #part(all: Float32Array, firstRow: number, numRows: number): FloatTensor {
     const { hiddenSize } = this.#sizes;
     const data = all.subarray(firstRow * hiddenSize, (firstRow + numRows) * hiddenSize);
     return { dtype: 'float32', dims: [numRows, hiddenSize], data };
   }
 }
-
-/** Where the head's results of a document go, each [V]. */
-export type HeadRow = { readonly z: Float32Array; readonly positions: Int32Array };
 
 /** A tensor of float32. */
 export type FloatTensor = Tensor & { readonly data: Float32Array };
@@ -139,13 +109,15 @@ export type FloatTensor = Tensor & { readonly data: Float32Array };
 const NUM_ARRAYS = 7;
 
 /** What the graphs say of the memory that they need. */
-type GraphNeeds = Pick<TrainingGraphs, 'lower' | 'differentiated' | 'dropoutPlaces'>;
+type GraphNeeds = Pick<TrainingGraphs, 'lower' | 'differentiated' | 'dropoutPlaces'> & {
+  readonly output: Pick<NetworkOutput, 'rowsAre'>;
+};
 
 /** The work area of the largest batch. */
 export function workSizes(
-  { config: { hiddenSize, vocabSize } }: Pick<Checkpoint, 'config'>,
+  { config: { hiddenSize } }: Pick<Checkpoint, 'config'>,
   parameters: readonly ParameterSpec[],
-  { maxDocuments, maxLength, microBatchTokens, ...graphs }: BatchLimits & GraphNeeds,
+  { maxDocuments, maxLength, microBatchTokens, output, ...graphs }: BatchLimits & GraphNeeds,
 ): WorkSizes {
   const maxPieceTokens = Math.max(microBatchTokens, maxLength);
   // Masks grow with B·T or B·T², so none is larger than that of as many of the longest documents as fit, not rounded.
@@ -154,9 +126,7 @@ export function workSizes(
   const maxTokens = maxDocuments * maxLength;
   return {
     hiddenSize,
-    vocabSize,
-    maxDocuments,
-    maxTokens,
+    maxRows: output.rowsAre === 'tokens' ? maxTokens : maxDocuments,
     maxStates: graphs.lower ? maxTokens : 0,
     maxPieceTokens,
     numScratch: differentiated.reduce((sum, spec) => sum + numValues(spec), 0),

@@ -72,11 +72,8 @@ export class Evaluator {
 
   /** Reads the collection, of large ones the part that the configuration wants. */
   static async open(config: EvaluateConfig, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Evaluator> {
-    const whole = await openCollection(config.collection, { split: config.split, signal });
-    const queries = whole.queries.slice(0, config.maxQueries ?? undefined);
-    const qrels = new Map(queries.map(({ id }) => [id, whole.qrels.get(id) ?? new Map()]));
-    const collection = { ...whole, queries, qrels };
-    return new Evaluator(collection, await documentsOf(collection, config.maxDocuments), config);
+    const { collection, documents } = await openJudged(config, { signal });
+    return new Evaluator(collection, documents, config);
   }
 
   private constructor(
@@ -97,12 +94,7 @@ export class Evaluator {
 
   /** sha256 over all texts and judgements. */
   get identity(): string {
-    const { queries, qrels } = this.#collection;
-    const hash = createHash('sha256').update(
-      JSON.stringify([queries, Array.from(qrels, ([id, own]) => [id, [...own]])]),
-    );
-    for (const document of this.#documents) hash.update(JSON.stringify(document));
-    return hash.digest('hex');
+    return identityOf({ collection: this.#collection, documents: this.#documents });
   }
 
   /** Documents that are encoded at each evaluation. */
@@ -224,6 +216,28 @@ export type EvaluationOptions = {
   /** Told how many documents are encoded. */
   readonly onProgress?: ((numDone: number) => void) | undefined;
 };
+
+/** A collection, or the part of it that is looked at. */
+export type JudgedTexts = { readonly collection: Collection; readonly documents: readonly Document[] };
+
+/** Reads a collection, of large ones the part that a configuration wants. */
+export async function openJudged(
+  { collection: path, split, maxQueries, maxDocuments }: Omit<EvaluateConfig, 'dropIdenticalIds'>,
+  { signal }: { readonly signal?: AbortSignal | undefined },
+): Promise<JudgedTexts> {
+  const whole = await openCollection(path, { split, signal });
+  const queries = whole.queries.slice(0, maxQueries ?? undefined);
+  const qrels = new Map(queries.map(({ id }) => [id, whole.qrels.get(id) ?? new Map()]));
+  const collection = { ...whole, queries, qrels };
+  return { collection, documents: await documentsOf(collection, maxDocuments) };
+}
+
+/** sha256 over all texts and judgements. */
+export function identityOf({ collection: { queries, qrels }, documents }: JudgedTexts): string {
+  const hash = createHash('sha256').update(JSON.stringify([queries, Array.from(qrels, ([id, own]) => [id, [...own]])]));
+  for (const document of documents) hash.update(JSON.stringify(document));
+  return hash.digest('hex');
+}
 
 /** All documents, or the judged ones and, of the others, the first that fit. */
 async function documentsOf(collection: Collection, most: number | null): Promise<Document[]> {

@@ -1,5 +1,4 @@
 /** What a run tells while it goes on, as plain data that can cross threads. */
-import type { Evaluation } from './evaluation.ts';
 
 /** Numbers of a step or of the mean of several, by the names of metrics.jsonl. */
 export type Metrics = Readonly<Record<string, number>>;
@@ -10,7 +9,7 @@ export type TrainEvent =
   /** The first step is next. */
   | { readonly kind: 'begin'; readonly step: number; readonly steps: number }
   | { readonly kind: 'step'; readonly step: number; readonly metrics: Metrics }
-  | { readonly kind: 'evaluation'; readonly step: number; readonly values: Evaluation; readonly isBest: boolean }
+  | { readonly kind: 'evaluation'; readonly step: number; readonly values: Metrics; readonly isBest: boolean }
   | { readonly kind: 'checkpoint'; readonly step: number }
   /** Work beside the steps: reading data, encoding the development collection. `done` of `total`; over at undefined. */
   | {

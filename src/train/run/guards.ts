@@ -6,7 +6,8 @@ import { LzeroError } from '../../core/index.ts';
 import type { Matrix } from '../../losses/index.ts';
 import { rowOf } from '../../losses/index.ts';
 import type { TrainConfig } from '../config.ts';
-import type { StepReport } from '../trainer.ts';
+import type { RunConfig } from '../states-config.ts';
+import type { StepFigures, StepReport } from '../trainer.ts';
 
 /** Codes of the errors below. */
 const COLLAPSE = 'COLLAPSE';
@@ -82,6 +83,15 @@ const LARGEST_SHARE = 0.5;
 const CALIBRATE =
   'begin with a checkpoint that has a trained MLM head, or give it a calibrated one: lzero model import CHECKPOINT -o MODEL --head pooled --calibrate TEXTS';
 
+/** A network that is broken before training has begun. */
+export function notFinite(): Alarm {
+  return {
+    message: 'the network gives numbers that are not finite',
+    hint: 'the checkpoint has diverged or is damaged',
+    isFatal: true,
+  };
+}
+
 /** What the first batch says against beginning, if anything. */
 export function checkFirstBatch({
   mean,
@@ -91,12 +101,7 @@ export function checkFirstBatch({
   numTerms,
 }: LogitStatistics): Alarm | undefined {
   const seen = `logits have mean ${mean.toFixed(3)} and spread ${spread.toFixed(3)}`;
-  if (!Number.isFinite(mean) || !Number.isFinite(spread))
-    return {
-      message: 'the network gives numbers that are not finite',
-      hint: 'the checkpoint has diverged or is damaged',
-      isFatal: true,
-    };
+  if (!Number.isFinite(mean) || !Number.isFinite(spread)) return notFinite();
   if (emptyShare === 1)
     return {
       message: `no document of the first batch has an active term (${seen}): nothing can be learned`,
@@ -119,20 +124,35 @@ const COLLAPSED_EVALUATIONS = 2;
 
 /** What a step says, if it is bad, and how many steps in a row have had only empty documents; told once in a row. */
 export function checkStep(
-  { loss, gradientNorm, numEmpty, numDocs, step }: StepReport,
+  report: StepReport,
   numDeadBefore: number,
   config: TrainConfig,
 ): { readonly numDead: number; readonly alarm: Alarm | undefined } {
+  const { numEmpty, numDocs, step } = report;
   const numDead = numEmpty === numDocs ? numDeadBefore + 1 : 0;
-  const overflow = overflowOf(loss, gradientNorm, config);
-  if (overflow !== undefined)
-    return { numDead, alarm: { message: `step ${step + 1}: ${overflow}`, hint: tooFast(config), isFatal: true } };
+  const overflow = checkNumbers(report, config);
+  if (overflow) return { numDead, alarm: overflow };
   if (numDead !== DEAD_STEPS) return { numDead, alarm: undefined };
   const message = `step ${step + 1}: all documents of ${DEAD_STEPS} steps have lost all their terms; every ReLU is dead, so nothing is learned any more`;
   return { numDead, alarm: { message, hint: tooSparse(config) } };
 }
 
-function overflowOf(loss: number, gradientNorm: number, { optim: { clip } }: TrainConfig): string | undefined {
+/** What the numbers of a step say, if they have left what can be computed with. */
+export function checkNumbers(
+  { loss, gradientNorm, step }: StepFigures,
+  config: Pick<RunConfig, 'optim'>,
+): Alarm | undefined {
+  const overflow = overflowOf(loss, gradientNorm, config);
+  return overflow === undefined
+    ? undefined
+    : { message: `step ${step + 1}: ${overflow}`, hint: tooFast(config), isFatal: true };
+}
+
+function overflowOf(
+  loss: number,
+  gradientNorm: number,
+  { optim: { clip } }: Pick<RunConfig, 'optim'>,
+): string | undefined {
   if (!Number.isFinite(loss)) return 'the loss is not a finite number';
   if (!Number.isFinite(gradientNorm)) return 'the gradient is not a finite number';
   const norm = Math.min(gradientNorm, clip ?? gradientNorm); // of what AdamW is given
@@ -140,7 +160,7 @@ function overflowOf(loss: number, gradientNorm: number, { optim: { clip } }: Tra
 }
 
 /** What to do about numbers that grow without bound. */
-function tooFast({ optim: { clip } }: TrainConfig): string {
+function tooFast({ optim: { clip } }: Pick<RunConfig, 'optim'>): string {
   return `lower optim.learningRate or lengthen optim.warmup${clip === null ? ', or set optim.clip: 1' : ''}`;
 }
 

@@ -6,20 +6,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert, InterruptedError } from '../../core/index.ts';
 import type { TrainingBatch } from '../batches/training-batch.ts';
-import { lambdaReached, rampSteps, type TrainConfig } from '../config.ts';
-import { BEST_BY, type EvaluationResult } from './evaluation.ts';
+import type { RunConfig } from '../states-config.ts';
 import type { Metrics, TrainListener, TrainOutcome } from './events.ts';
-import { type Alarm, alarmError, checkFirstBatch, checkLengths, checkStep, logitStatistics } from './guards.ts';
-import { MetricsMeter, metricsOf } from './metrics-meter.ts';
+import { type Alarm, alarmError } from './guards.ts';
+import { MetricsMeter } from './metrics-meter.ts';
 import type { EngineGate, Prepared } from './prepare.ts';
 import { progressOf } from './prepare.ts';
 import type { RunFolder } from './run-folder.ts';
 import { FIRST_STATE, loadState, type RunState, saveState, stateBytes } from './run-state.ts';
-import { writeModel } from './write-model.ts';
+import type { RunEvaluation } from './task.ts';
 
 /** What a run is given. */
 export type LoopParts = {
-  readonly config: TrainConfig;
+  readonly config: RunConfig;
   readonly prepared: Prepared;
   readonly folder: RunFolder;
   readonly listener: TrainListener;
@@ -55,7 +54,7 @@ export class TrainingLoop {
       if (!isBegun && !(error instanceof InterruptedError)) await folder.abandon();
       throw error;
     }
-    this.#warnOfRamp();
+    for (const message of prepared.task.warnings) listener({ kind: 'note', level: 'warn', message });
     listener({ kind: 'begin', step: this.#state.step, steps: config.optim.steps });
     const batches = prepared.data.batches(this.#state.step);
     try {
@@ -66,21 +65,12 @@ export class TrainingLoop {
     return await this.#finish(folder);
   }
 
-  /** A run that ends before λ has grown trains another objective than it says. */
-  #warnOfRamp(): void {
-    const { sparsity, optim } = this.#parts.config;
-    if (rampSteps(sparsity) <= optim.steps) return;
-    const reached = lambdaReached(this.#parts.config, optim.steps).toPrecision(2);
-    const message = `λ grows over ${sparsity.ramp} steps and the run has ${optim.steps}: it ends with ${reached} of ${sparsity.lambda} (sparsity.ramp)`;
-    this.#parts.listener({ kind: 'note', level: 'warn', message });
-  }
-
   /** False where there is no checkpoint. */
   async #restore(): Promise<boolean> {
     const { folder, prepared, listener } = this.#parts;
     const path = await folder.lastCheckpoint();
     if (path !== undefined) {
-      this.#state = await loadState(path, prepared.trainer);
+      this.#state = await loadState(path, prepared.task.trained);
       listener({
         kind: 'note',
         level: 'info',
@@ -96,11 +86,11 @@ export class TrainingLoop {
   /** Two checkpoints while one replaces the other, and models: best, the one that replaces it, and the finished one. */
   async #requireRoom(): Promise<void> {
     const { config, prepared, folder } = this.#parts;
-    const { parameters } = prepared.trainer;
+    const { trained } = prepared.task;
     let numWeights = 0;
-    for (const { weights } of parameters.all) numWeights += weights.length;
+    for (const { weights } of trained.parameters.all) numWeights += weights.length;
     const modelBytes = numWeights * Float32Array.BYTES_PER_ELEMENT;
-    await folder.requireRoom((config.output.keepCheckpoints + 1) * stateBytes(prepared.trainer) + 3 * modelBytes);
+    await folder.requireRoom((config.output.keepCheckpoints + 1) * stateBytes(trained) + 3 * modelBytes);
   }
 
   async #checkFirstBatch(): Promise<void> {
@@ -108,11 +98,10 @@ export class TrainingLoop {
     const batches = prepared.data.batches(0);
     const first = await batches.next().finally(() => batches.return(undefined));
     if (first.done) return;
-    const statistics = logitStatistics(await gate(() => prepared.trainer.logits(first.value)));
-    const { mean, spread, activeTerms } = statistics;
-    const message = `first batch: logits ${mean.toFixed(2)} ± ${spread.toFixed(2)}, ${activeTerms.toFixed(0)} active terms a document`;
-    listener({ kind: 'note', level: 'info', message });
-    const alarm = checkFirstBatch(statistics);
+    const { task } = prepared;
+    const batch = await this.#taught(first.value);
+    const { note, alarm } = await gate(() => task.lookAt(batch));
+    listener({ kind: 'note', level: 'info', message: note });
     if (alarm) await this.#logAlarm(0, alarm);
     this.#raise(alarm);
   }
@@ -139,28 +128,34 @@ export class TrainingLoop {
   }
 
   async #step(batch: TrainingBatch): Promise<void> {
-    const { config, prepared, listener, clock, gate, signal } = this.#parts;
+    const { config, prepared, listener, clock, gate } = this.#parts;
     const began = clock();
-    const taught = await gate(async () => (await prepared.teachers?.teach(batch, signal)) ?? batch);
-    const report = await gate(() => prepared.trainer.step(taught, this.#state.step));
+    const taught = await this.#taught(batch);
+    const { figures, metrics, docLens, check } = await gate(() => prepared.task.step(taught, this.#state.step));
     this.#pace.ms += clock() - began;
-    this.#pace.numDocs += report.numDocs;
-    this.#pace.numTokens += report.numTokens;
+    this.#pace.numDocs += figures.numDocs;
+    this.#pace.numTokens += figures.numTokens;
     const step = this.#state.step + 1;
-    const { numDead, alarm } = checkStep(report, this.#state.numDead, config);
+    const { numDead, alarm } = check(this.#state.numDead);
     if (alarm) await this.#logAlarm(step, alarm);
     this.#raise(alarm);
-    const metrics = metricsOf(report, config.sparsity.regulariser);
-    this.#meter.add(metrics, report.docLens);
+    this.#meter.add(metrics, docLens);
     this.#state = { ...this.#state, step, numDead };
     this.#isSaved = false;
     listener({ kind: 'step', step, metrics: { ...metrics, ...this.#speed() } });
     if (step % config.output.logEvery === 0 || step === config.optim.steps) await this.#logLine(step);
   }
 
+  /** The batch, with what teachers say of it. */
+  async #taught(batch: TrainingBatch): Promise<TrainingBatch> {
+    const { prepared, gate, signal } = this.#parts;
+    return await gate(async () => (await prepared.teachers?.teach(batch, signal)) ?? batch);
+  }
+
   async #logLine(step: number): Promise<void> {
     const { means, docLens } = this.#meter.take();
-    await this.#parts.folder.log({ step, ...means, ...this.#speed(), docLens });
+    const lengths = Object.keys(docLens).length > 0 ? { docLens } : {}; // of documents that have terms
+    await this.#parts.folder.log({ step, ...means, ...this.#speed(), ...lengths });
     this.#pace = { numDocs: 0, numTokens: 0, ms: 0 };
   }
 
@@ -177,15 +172,17 @@ export class TrainingLoop {
   }
 
   async #evaluate(): Promise<void> {
-    const { config, folder, listener } = this.#parts;
+    const { config, folder, listener, prepared } = this.#parts;
+    const { task } = prepared;
     const { step } = this.#state;
     const candidate = folder.candidate;
     await this.#write(candidate);
     const { values, pinned } = await this.#measure(candidate);
-    const isBest =
-      values.docLen >= 1 && this.#countsAsBest() && (this.#state.best?.values[BEST_BY] ?? -1) < values[BEST_BY];
+    const isCollapsed = task.isCollapsed(values);
+    const before = this.#state.best?.values[task.bestBy] ?? Number.NEGATIVE_INFINITY;
+    const isBest = !isCollapsed && this.#countsAsBest() && before < values[task.bestBy];
     if (isBest && config.evaluate?.keep === 'best') await this.#write(folder.best, values);
-    const numCollapsed = values.docLen < 1 ? this.#state.numCollapsed + 1 : 0;
+    const numCollapsed = isCollapsed ? this.#state.numCollapsed + 1 : 0;
     this.#state = {
       ...this.#state,
       last: { step, values },
@@ -194,21 +191,21 @@ export class TrainingLoop {
       numCollapsed,
     };
     this.#isSaved = false;
-    const alarm = checkLengths(numCollapsed, values.docLen, config);
-    await folder.log({ step, evaluation: values, pinned, ...(alarm && { alarm: alarm.message }) });
+    const alarm = task.collapse(numCollapsed, values);
+    await folder.log({ step, evaluation: values, ...(pinned && { pinned }), ...(alarm && { alarm: alarm.message }) });
     listener({ kind: 'evaluation', step, values, isBest });
     this.#raise(alarm);
   }
 
   async #write(path: string, evaluation?: Metrics): Promise<void> {
-    const { config, prepared, folder } = this.#parts;
-    const figures = { name: folder.name, step: this.#state.step, evaluation };
-    await writeModel(path, config, { prepared, figures });
+    const { prepared, folder } = this.#parts;
+    await prepared.task.write(path, { name: folder.name, step: this.#state.step, evaluation });
   }
 
-  async #measure(model: string): Promise<EvaluationResult> {
+  async #measure(model: string): Promise<RunEvaluation> {
     const { prepared, folder, listener, signal, gate } = this.#parts;
-    const { evaluator, threads } = prepared;
+    const { threads, task } = prepared;
+    const { evaluator } = task;
     assert(evaluator !== undefined, 'an evaluation without a collection');
     const progress = progressOf(listener);
     progress.start({ label: 'evaluating', unit: 'documents', total: evaluator.numDocs });
@@ -220,11 +217,10 @@ export class TrainingLoop {
     }
   }
 
-  /** Until λ has its full value documents are longer than they will be, and better than they can stay. */
   #countsAsBest(): boolean {
-    const { sparsity, optim } = this.#parts.config;
-    const rampEnd = rampSteps(sparsity);
-    return this.#state.step > 0 && (this.#state.step >= rampEnd || this.#state.step >= optim.steps);
+    const { config, prepared } = this.#parts;
+    const { step } = this.#state;
+    return step > 0 && (step >= prepared.task.settledAt || step >= config.optim.steps);
   }
 
   #isOutOfPatience(): boolean {
@@ -241,7 +237,7 @@ export class TrainingLoop {
   async #save(): Promise<void> {
     const { config, prepared, folder, listener } = this.#parts;
     const { step } = this.#state;
-    await saveState(folder.checkpoint(step), prepared.trainer, {
+    await saveState(folder.checkpoint(step), prepared.task.trained, {
       ...this.#state,
       pending: this.#meter.pending,
     });
@@ -254,7 +250,8 @@ export class TrainingLoop {
   #raise(alarm: Alarm | undefined): void {
     if (!alarm) return;
     const { config, listener } = this.#parts;
-    if (config.output.onCollapse === 'stop' || alarm.isFatal) throw alarmError(alarm);
+    const goesOn = 'onCollapse' in config.output && config.output.onCollapse === 'continue';
+    if (!goesOn || alarm.isFatal) throw alarmError(alarm);
     listener({ kind: 'note', level: 'warn', message: `${alarm.message} (${alarm.hint})` });
   }
 

@@ -6,15 +6,30 @@ import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { ConfigError, forSetting, type Logger, type Progress } from '../../core/index.ts';
 import type { ModelFolder } from '../../model/index.ts';
-import { Checkpoint, lexicalOf, missingHead, readIdf, readModelFolder, resolveModel } from '../../model/index.ts';
+import {
+  Checkpoint,
+  lexicalOf,
+  missingHead,
+  readEncoderFolder,
+  readIdf,
+  readModelFolder,
+  resolveModel,
+} from '../../model/index.ts';
 import { IdfCounter } from '../../text/index.ts';
 import { TrainingData } from '../batches/training-data.ts';
 import type { ModelFacts, TrainConfig } from '../config.ts';
 import { checkedBy, trainConfigFor } from '../config.ts';
+import { isStatesConfig, type RunConfig, type StatesConfig, statesConfigFor } from '../states-config.ts';
+import { StatesTrainer } from '../states-trainer.ts';
 import { Trainer } from '../trainer.ts';
 import { Evaluator } from './evaluation.ts';
 import type { TrainListener } from './events.ts';
 import { LiveTeachers, refuseIdleTeachers } from './live-teachers.ts';
+import { sparseTask } from './sparse-task.ts';
+import { StateTeacher } from './state-teacher.ts';
+import { StatesEvaluator } from './states-evaluation.ts';
+import { statesTask } from './states-task.ts';
+import type { BatchTeacher, Task } from './task.ts';
 
 /** Who is told, and who may stop it. */
 export type PrepareOptions = { readonly listener: TrainListener; readonly signal: AbortSignal };
@@ -25,16 +40,14 @@ export type EngineGate = <T>(work: () => Promise<T>) => Promise<T>;
 /** What a run works with. Close it when done. */
 export type Prepared = {
   readonly base: ModelFolder;
-  readonly checkpoint: Checkpoint;
   readonly data: TrainingData;
-  readonly trainer: Trainer;
-  readonly evaluator: Evaluator | undefined;
-  /** Score batches when their step comes; undefined where scores come with the data, or none are wanted. */
-  readonly teachers: LiveTeachers | undefined;
+  readonly task: Task;
+  /** Say what they know of batches when their step comes; undefined where that comes with the data, or is not wanted. */
+  readonly teachers: BatchTeacher | undefined;
   readonly threads: number;
   /** Identities of what decides the numbers, beside base model and data. */
   readonly facts: {
-    readonly idf: string;
+    readonly idf: string | undefined;
     readonly evaluate: string | undefined;
     readonly teachers: string | undefined;
   };
@@ -42,18 +55,16 @@ export type Prepared = {
 };
 
 /** The base model's folder and what a configuration must fit. A model without a network of ours cannot be trained. */
-export async function readBase(config: Pick<TrainConfig, 'model' | 'idf'>): Promise<BaseModel> {
+export async function readBase(config: RunConfig): Promise<BaseModel> {
   return await forSetting(BASE, () => findBase(config));
 }
 
 const BASE = ['model', 'base'];
 
-async function findBase({ model: { base }, idf }: Pick<TrainConfig, 'model' | 'idf'>): Promise<BaseModel> {
+async function findBase(run: RunConfig): Promise<BaseModel> {
+  const { base } = run.model;
   const { folder: path, name } = await resolveModel(base);
-  const folder = await readModelFolder(path, {}, name).catch((error: unknown) => {
-    if (idf.source === 'model' || !(error instanceof ConfigError)) throw error;
-    return readModelFolder(path, { idf: 'none' }, name); // the only table it lacks is one that the run brings
-  });
+  const folder = await (isStatesConfig(run) ? readEncoderFolder(path, name) : readSparse(run, path, name));
   const { config } = folder;
   if (config) return { folder, facts: config };
   const what = folder.settings.kind === 'bow' ? 'has no network' : 'is an ONNX file, which lzero does not look into';
@@ -62,18 +73,33 @@ async function findBase({ model: { base }, idf }: Pick<TrainConfig, 'model' | 'i
   });
 }
 
+async function readSparse({ idf }: TrainConfig, path: string, name: string | undefined): Promise<ModelFolder> {
+  return await readModelFolder(path, {}, name).catch((error: unknown) => {
+    if (idf.source === 'model' || !(error instanceof ConfigError)) throw error;
+    return readModelFolder(path, { idf: 'none' }, name); // the only table it lacks is one that the run brings
+  });
+}
+
 /** A base model, all but its weights. */
 export type BaseModel = { readonly folder: ModelFolder; readonly facts: ModelFacts };
 
 /** Checks everything that a run reads but the weights, every line of the data included. */
-export async function checkInputs(config: TrainConfig, options: PrepareOptions): Promise<void> {
-  const { checkpoint, teachers } = await openInputs(config, undefined, options);
+export async function checkInputs(config: RunConfig, options: PrepareOptions): Promise<void> {
+  const { checkpoint, teachers } = isStatesConfig(config)
+    ? await openStatesInputs(config, undefined, options)
+    : await openInputs(config, undefined, options);
   await teachers?.close();
   await checkpoint.close();
 }
 
 /** All but the network. Checkpoint and teachers are to be closed. */
-type Inputs = Pick<Prepared, 'base' | 'checkpoint' | 'data' | 'evaluator' | 'teachers'> & {
+type Inputs<Teachers extends BatchTeacher | undefined, Evaluating> = Pick<Prepared, 'base' | 'data'> & {
+  readonly checkpoint: Checkpoint;
+  readonly teachers: Teachers;
+  readonly evaluator: Evaluating | undefined;
+};
+
+type SparseInputs = Inputs<LiveTeachers | undefined, Evaluator> & {
   /** Weights of query terms; undefined where they are to be counted in the data. */
   readonly givenIdf: Float32Array | undefined;
 };
@@ -82,10 +108,8 @@ async function openInputs(
   config: TrainConfig,
   teacherFolder: string | undefined,
   options: PrepareOptions,
-): Promise<Inputs> {
-  const { folder: base, facts } = await readBase(config);
-  checkedBy(trainConfigFor(facts), config); // the command line has, with the lines of the file; others have not
-  await forSetting(BASE, () => checkTokenizer({ folder: base, facts }, config.model.base));
+): Promise<SparseInputs> {
+  const base = await openBase(config);
   const checkpoint = await openCheckpoint(base, config);
   let teachers: LiveTeachers | undefined;
   try {
@@ -102,6 +126,50 @@ async function openInputs(
   }
 }
 
+async function openStatesInputs(
+  config: StatesConfig,
+  teacherFolder: string | undefined,
+  options: PrepareOptions,
+): Promise<Inputs<StateTeacher, StatesEvaluator>> {
+  const base = await openBase(config);
+  const checkpoint = await forSetting(BASE, () => Checkpoint.open(base.encoderFolder));
+  let teachers: StateTeacher | undefined;
+  try {
+    const { hiddenSize } = checkpoint.config;
+    teachers = await StateTeacher.open(config, {
+      folder: teacherFolder,
+      hiddenSize,
+      logger: loggerOf(options.listener),
+    });
+    const evaluator = await openStatesEvaluator(config, teachers, options);
+    return { base, checkpoint, teachers, evaluator, data: await openDocuments(config, options) };
+  } catch (error) {
+    await teachers?.close();
+    await checkpoint.close();
+    throw error;
+  }
+}
+
+/** The base model, all but its weights, which the configuration fits. */
+async function openBase(config: RunConfig): Promise<ModelFolder> {
+  const { folder, facts } = await readBase(config);
+  // The command line has checked it, with the lines of the file; others have not.
+  if (isStatesConfig(config)) checkedBy(statesConfigFor(facts), config);
+  else checkedBy(trainConfigFor(facts), config);
+  await forSetting(BASE, () => checkTokenizer({ folder, facts }, config.model.base));
+  return folder;
+}
+
+async function openStatesEvaluator(
+  { evaluate }: StatesConfig,
+  teacher: StateTeacher,
+  { signal }: PrepareOptions,
+): Promise<StatesEvaluator | undefined> {
+  if (!evaluate) return undefined;
+  const key = evaluate.collection === undefined ? 'documents' : 'collection';
+  return await forSetting(['evaluate', key], () => StatesEvaluator.open(evaluate, teacher, { signal }));
+}
+
 async function openEvaluator(
   { evaluate, output }: TrainConfig,
   { signal }: PrepareOptions,
@@ -112,36 +180,77 @@ async function openEvaluator(
   return evaluator;
 }
 
+/** Where a run keeps what it computes once. */
+type RunPlaces = { readonly frozenCache: string; readonly teacherFolder: string };
+
 /** Opens everything. */
 export async function prepare(
+  config: RunConfig,
+  places: RunPlaces,
+  options: PrepareOptions & { readonly gate: EngineGate },
+): Promise<Prepared> {
+  return isStatesConfig(config)
+    ? await prepareStates(config, places, options)
+    : await prepareSparse(config, places, options);
+}
+
+async function prepareSparse(
   config: TrainConfig,
-  { frozenCache, teacherFolder }: { readonly frozenCache: string; readonly teacherFolder: string },
+  { frozenCache, teacherFolder }: RunPlaces,
   options: PrepareOptions & { readonly gate: EngineGate },
 ): Promise<Prepared> {
   const { listener, gate } = options;
-  const { base, checkpoint, data, evaluator, teachers, givenIdf } = await openInputs(config, teacherFolder, options);
-  try {
-    const idf = givenIdf ?? (await countedWeights(base, { data, listener }));
+  const inputs = await openInputs(config, teacherFolder, options);
+  const { base, checkpoint, data } = inputs;
+  return await completed(config, inputs, gate, async () => {
+    const idf = inputs.givenIdf ?? (await countedWeights(base, { data, listener }));
     const { tokenizer } = base;
     const logger = loggerOf(listener);
     const trainer = await gate(() =>
       Trainer.create(config, { checkpoint, tokenizer, idf, lexical: lexicalOf(base.settings), frozenCache, logger }),
     );
-    const threads = config.engine.threads ?? availableParallelism();
-    const close = async (): Promise<void> => {
-      await gate(() => trainer.close());
-      await teachers?.close();
-      await checkpoint.close();
-    };
-    const facts = {
-      idf: sha256(new Uint8Array(idf.buffer, idf.byteOffset, idf.byteLength)),
-      evaluate: evaluator?.identity,
-      teachers: teachers?.identity,
-    };
-    return { base, checkpoint, data, trainer, evaluator, teachers, threads, facts, close };
-  } catch (error) {
+    const weights = sha256(new Uint8Array(idf.buffer, idf.byteOffset, idf.byteLength));
+    return { task: sparseTask(config, { ...inputs, trainer }), idf: weights };
+  });
+}
+
+async function prepareStates(
+  config: StatesConfig,
+  { frozenCache, teacherFolder }: RunPlaces,
+  options: PrepareOptions & { readonly gate: EngineGate },
+): Promise<Prepared> {
+  const { listener, gate } = options;
+  const inputs = await openStatesInputs(config, teacherFolder, options);
+  const { base, checkpoint } = inputs;
+  return await completed(config, inputs, gate, async () => {
+    const start = { checkpoint, tokenizer: base.tokenizer, frozenCache, logger: loggerOf(listener) };
+    const trainer = await gate(() => StatesTrainer.create(config, start));
+    return { task: statesTask(config, { ...inputs, trainer }), idf: undefined };
+  });
+}
+
+/** Inputs and what is trained on them; if that fails, they are closed. */
+async function completed(
+  { engine }: RunConfig,
+  { base, data, checkpoint, teachers, evaluator }: Inputs<BatchTeacher | undefined, { readonly identity: string }>,
+  gate: EngineGate,
+  makeTask: () => Promise<{ readonly task: Task; readonly idf: string | undefined }>,
+): Promise<Prepared> {
+  const closeInputs = async (): Promise<void> => {
     await teachers?.close();
     await checkpoint.close();
+  };
+  try {
+    const { task, idf } = await makeTask();
+    const close = async (): Promise<void> => {
+      await gate(() => task.close());
+      await closeInputs();
+    };
+    const threads = engine.threads ?? availableParallelism();
+    const facts = { idf, evaluate: evaluator?.identity, teachers: teachers?.identity };
+    return { base, data, task, teachers, threads, facts, close };
+  } catch (error) {
+    await closeInputs();
     throw error;
   }
 }
@@ -170,18 +279,32 @@ function checkTokenizer({ folder, facts: { vocabSize } }: BaseModel, base: strin
   });
 }
 
-async function openData(config: TrainConfig, { listener, signal }: PrepareOptions): Promise<TrainingData> {
-  const { batchQueries, seed } = config.optim;
+async function openData(config: TrainConfig, options: PrepareOptions): Promise<TrainingData> {
+  const { batchQueries: batchSize, seed } = config.optim;
   const wantsScores = !config.teachers && [config.rank].flat().some(({ loss }) => loss !== 'info-nce');
-  const logger = loggerOf(listener);
-  const progress = progressOf(listener);
-  const data = await TrainingData.open(config.data, { batchQueries, seed, wantsScores, signal, logger, progress });
-  for (const { path, numExamples, numBad } of data.sources) {
-    const bad = numBad === 0 ? '' : `, ${numBad.toLocaleString('en')} bad lines left out`;
-    logger.info(`${path}: ${numExamples.toLocaleString('en')} examples${bad}`);
-  }
+  const takes = { docsPerQuery: config.data.docsPerQuery, wantsScores };
+  const data = await TrainingData.open(config.data, { takes, batchSize, seed, ...hearing(options) });
+  sayWhatIsThere(data, options);
   refuseIdleTeachers(config, data.sources);
   return data;
+}
+
+async function openDocuments({ data: config, optim }: StatesConfig, options: PrepareOptions): Promise<TrainingData> {
+  const { batchDocuments: batchSize, seed } = optim;
+  const data = await TrainingData.open(config, { takes: 'documents', batchSize, seed, ...hearing(options) });
+  sayWhatIsThere(data, options);
+  return data;
+}
+
+function hearing({ listener, signal }: PrepareOptions) {
+  return { signal, logger: loggerOf(listener), progress: progressOf(listener) };
+}
+
+function sayWhatIsThere({ sources }: TrainingData, { listener }: PrepareOptions): void {
+  for (const { path, numExamples, numBad } of sources) {
+    const bad = numBad === 0 ? '' : `, ${numBad.toLocaleString('en')} bad lines left out`;
+    loggerOf(listener).info(`${path}: ${numExamples.toLocaleString('en')} examples${bad}`);
+  }
 }
 
 /** Words as events. */

@@ -22,7 +22,7 @@ import {
   readIfExists,
   writeFileAtomically,
 } from '../../files/index.ts';
-import type { TrainConfig } from '../config.ts';
+import type { RunConfig } from '../states-config.ts';
 
 /** What decides the numbers of a run, beside its configuration. */
 export type RunFacts = {
@@ -30,8 +30,8 @@ export type RunFacts = {
   readonly base: string;
   /** The training data: what is kept of it, and whether that was kept of the same. */
   readonly data: { describe(): Promise<JsonObject>; matches(kept: unknown): Promise<boolean> };
-  /** Identity of the query weights that it begins with. */
-  readonly idf: string;
+  /** Identity of the query weights that it begins with; undefined where there are none. */
+  readonly idf: string | undefined;
   /** Identity of the development collection; undefined where there is none. */
   readonly evaluate: string | undefined;
   /** Identity of the live teachers; undefined where there are none. */
@@ -61,7 +61,7 @@ export class RunFolder {
   /** Makes the folder, or goes on with one that has the same configuration and facts. */
   static async open(
     path: string,
-    config: TrainConfig,
+    config: RunConfig,
     { resume = false, provenance = {}, ...facts }: RunFolderOptions & RunFacts,
   ): Promise<RunFolder> {
     makeRunFolder(path);
@@ -201,7 +201,7 @@ export class RunFolder {
     return join(this.path, ...parts);
   }
 
-  async #begin(config: TrainConfig, about: RunFacts & Required<Pick<RunFolderOptions, 'provenance'>>): Promise<void> {
+  async #begin(config: RunConfig, about: RunFacts & Required<Pick<RunFolderOptions, 'provenance'>>): Promise<void> {
     const { provenance, data, ...facts } = about;
     const kept = { ...facts, data: await data.describe() };
     const lines = { format: 1, seed: config.optim.seed, ...kept, config, provenance };
@@ -211,7 +211,7 @@ export class RunFolder {
     await writeFileAtomically(this.#file('run.json'), `${JSON.stringify(lines, undefined, 2)}\n`); // last: it makes the run
   }
 
-  async #checkSame(config: TrainConfig, { data, ...facts }: RunFacts): Promise<void> {
+  async #checkSame(config: RunConfig, { data, ...facts }: RunFacts): Promise<void> {
     const before = parsedLine(await readFile(this.#file('run.json'), 'utf8')) ?? {};
     const sameData = (await data.matches(before.data)) ? before.data : undefined;
     const now: JsonObject = JSON.parse(JSON.stringify({ ...facts, data: sameData, config }));

@@ -9,7 +9,7 @@
 import { z } from 'zod';
 import { CheckpointError, describeIssues, parseJson, ResumeError } from '../../core/index.ts';
 import { openSafetensors, writeSafetensors } from '../../model/index.ts';
-import type { Trainer } from '../trainer.ts';
+import type { Trained } from './task.ts';
 
 const METADATA_KEY = 'lzero';
 const ARRAYS = ['weights', 'moments', 'variances'] as const;
@@ -50,9 +50,6 @@ export const FIRST_STATE: RunState = {
   numCollapsed: 0,
   numDead: 0,
 };
-
-/** What a checkpoint has of a trainer. */
-type Trained = Pick<Trainer, 'parameters' | 'estimates'>;
 
 /** Bytes that a checkpoint takes, without its header. */
 export function stateBytes({ parameters, estimates }: Trained): number {

@@ -7,6 +7,7 @@ import { assert, errorFrom, LzeroError, messageOf, type ThreadFailure, threadFla
 import type { NativeGate } from '../../graph/index.ts';
 import { createGate, guardExit, unguardExit } from '../../graph/index.ts';
 import { checkedBy, type TrainConfigInput, trainConfigSchema } from '../config.ts';
+import { asksForStates, type RunConfig, type StatesConfigInput, statesConfigSchema } from '../states-config.ts';
 import type { TrainEvent, TrainListener, TrainOutcome } from './events.ts';
 import { alarmFrom } from './guards.ts';
 import type { RunRequest } from './training-run.ts';
@@ -37,9 +38,9 @@ const WORKER = import.meta.url.endsWith('.ts')
   : new URL('./training-worker.js', import.meta.url);
 
 /** Trains, and gives what came of it. Defaults are filled in; a configuration that cannot work is a `ConfigError`. */
-export async function train(given: TrainConfigInput, options: TrainOptions): Promise<TrainOutcome> {
+export async function train(given: TrainConfigInput | StatesConfigInput, options: TrainOptions): Promise<TrainOutcome> {
   const { onEvent, signal, ...run } = options;
-  const config = checkedBy(trainConfigSchema, given);
+  const config = checked(given);
   const gate = createGate();
   const workerData: TrainingThreadData = { request: { config, ...run }, gate };
   const worker = new Worker(WORKER, { workerData, execArgv: threadFlags(process.execArgv) });
@@ -56,6 +57,10 @@ export async function train(given: TrainConfigInput, options: TrainOptions): Pro
     unguardExit(gate);
     await worker.terminate();
   }
+}
+
+function checked(given: TrainConfigInput | StatesConfigInput): RunConfig {
+  return asksForStates(given) ? checkedBy(statesConfigSchema, given) : checkedBy(trainConfigSchema, given);
 }
 
 /** What comes of the thread, when it is done. What the listener throws stops the run, and is what comes of it. */

@@ -1,7 +1,7 @@
 /** A run in the calling thread, which its steps keep busy. `train` (train.ts) starts a thread for it. */
 import { join } from 'node:path';
 import { modelIdentity } from '../../model/index.ts';
-import type { TrainConfig } from '../config.ts';
+import type { RunConfig } from '../states-config.ts';
 import type { TrainListener, TrainOutcome } from './events.ts';
 import { TrainingLoop } from './loop.ts';
 import { type EngineGate, prepare } from './prepare.ts';
@@ -9,7 +9,7 @@ import { FROZEN_CACHE, RunFolder, type RunFolderOptions, requireFolder, TEACHER_
 
 /** How a run is made. */
 export type RunRequest = Pick<RunFolderOptions, 'resume' | 'provenance'> & {
-  readonly config: TrainConfig;
+  readonly config: RunConfig;
   /** Folder of the run. */
   readonly folder: string;
   /** A file for the outputs of frozen layers that several runs share, one after the other; the run's own if not given. */

@@ -1,0 +1,35 @@
+/** What an encoder's hidden states become in the training graph, for what follows outside of it. */
+import type { GraphBuilder, Value } from '../../graph/index.ts';
+import type { Checkpoint, EncoderValues, ParameterLookup, Products } from '../../model/index.ts';
+import { decoderInput, meanState } from '../../model/index.ts';
+
+/** The end of the graph. */
+export type NetworkOutput = {
+  /** What each row of u stands for: a token, padding included, or a document. */
+  readonly rowsAre: 'tokens' | 'documents';
+  /** u of hidden states, [rows, H] */
+  rows(g: GraphBuilder, encoder: EncoderValues, network: OutputParts): Value;
+  /** Parameters that are read behind the graph: their gradients are added there. */
+  readonly outside: readonly string[];
+};
+
+/** What it may read of the network. */
+type OutputParts = { readonly parameters: ParameterLookup; readonly products: Products };
+
+/** Decoder inputs: what a sparse head reads of each token. */
+export function decoderInputs(
+  network: Pick<Checkpoint, 'config' | 'head' | 'decoderName' | 'decoderBiasName'>,
+): NetworkOutput {
+  return {
+    rowsAre: 'tokens',
+    rows: (g, encoder, parts) => decoderInput(g, encoder, { ...parts, config: network.config, head: network.head }),
+    outside: [network.decoderName, network.decoderBiasName],
+  };
+}
+
+/** Mean states: what a document is about as a whole. */
+export const MEAN_STATES: NetworkOutput = {
+  rowsAre: 'documents',
+  rows: (g, encoder) => meanState(g, encoder),
+  outside: [],
+};
