@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { BadLine } from '../bad-line.ts';
 import type { ExampleParser } from './parse-line.ts';
 import {
+  documentsAlone,
+  parseJsonDocument,
   parseJsonPair,
   parseJsonTriple,
   parseJudged,
@@ -170,6 +172,22 @@ describe('a line of pairs', () => {
     expect(read(parseJudged, 'query-id\tcorpus-id\tscore', IDS, 1)).toBeUndefined();
     expect(read(parseJudged, '1\t2\tx', IDS)).toBe('the relevance is "x", expected a whole number');
     expect(read(parseJudged, '1\t0\t1', IDS)).toBe('no such document');
+  });
+});
+
+describe('a line of documents', () => {
+  it('is a document, whatever else it has', () => {
+    const line = { _id: '1', title: 'T', text: 'd', queries: ['q'] };
+    expect(read(parseJsonDocument, line)).toEqual({ kind: 'documents', docs: ['T d'] });
+    expect(read(parseJsonDocument, { title: 'T' })).toBe('a document has no "text", or a "title" that is no text');
+    expect(read(parseJsonDocument, { text: ' ' })).toBe('a document is empty');
+  });
+
+  it('may be of any other format: what was asked for them is left out', () => {
+    const scored = { query: 'q', docs: ['a', 'b'], scores: [1, 2] };
+    expect(read(documentsAlone(parseScored), scored)).toEqual({ kind: 'documents', docs: ['b', 'a'] });
+    expect(read(documentsAlone(parseTableTriple), 'q\tp\tn')).toEqual({ kind: 'documents', docs: ['p', 'n'] });
+    expect(read(documentsAlone(parseScored), { query: 'q' })).toBe('no "docs"');
   });
 });
 

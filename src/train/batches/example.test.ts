@@ -58,6 +58,16 @@ describe('samples of labelled documents', () => {
   });
 });
 
+describe('samples of documents alone', () => {
+  it('are the documents, one by one, whatever G is', () => {
+    const alone = { kind: 'documents', docs: ['a', 'b', 'c'] } as const;
+    expect(numSamples(alone, 2)).toBe(3);
+    expect([0, 1, 2].map((i) => sampleAt(alone, 2, i))).toEqual([{ docs: ['a'] }, { docs: ['b'] }, { docs: ['c'] }]);
+    expect(misfitOf(alone, { docsPerQuery: 9, wantsScores: false })).toBeUndefined();
+    expect(misfitOf({ ...alone, docs: [] }, { docsPerQuery: 1, wantsScores: false })?.message).toBe('no documents');
+  });
+});
+
 describe('an example that does not fit', () => {
   it('has too few documents, and says how many are needed', () => {
     expect(misfitOf(ranked(1), { docsPerQuery: 2, wantsScores: true })?.message).toBe(

@@ -31,8 +31,16 @@ const config = (settings: Partial<DataConfig>): DataConfig => ({
   ...settings,
 });
 
-const open = (settings: Partial<DataConfig>, options: Partial<TrainingDataOptions> = {}): Promise<TrainingData> =>
-  TrainingData.open(config(settings), { batchQueries: 2, seed: 7, wantsScores: false, ...options });
+type Options = Partial<TrainingDataOptions> & { readonly wantsScores?: boolean };
+
+const open = (
+  settings: Partial<DataConfig>,
+  { wantsScores = false, ...options }: Options = {},
+): Promise<TrainingData> => {
+  const data = config(settings);
+  const takes = { docsPerQuery: data.docsPerQuery, wantsScores };
+  return TrainingData.open(data, { takes, batchSize: 2, seed: 7, ...options });
+};
 
 async function take(data: TrainingData, count: number, fromStep = 0): Promise<TrainingBatch[]> {
   const batches: TrainingBatch[] = [];
@@ -119,8 +127,24 @@ describe('a batch', () => {
     expect(batch.documents).toEqual(batch.queries.flatMap((query) => [`${query}+`, `${query}-`]));
   });
 
+  it('of documents alone has each document of every line once a pass, and no queries', async () => {
+    const lines = [list('x', 3), list('y', 2)];
+    const takes = { takes: 'documents', batchSize: 5 } as const;
+    const [ranked] = await take(await open({ train: file(lines), format: 'scored' }, takes), 1);
+    expect(ranked.documents.toSorted()).toEqual(['x.0', 'x.1', 'x.2', 'y.0', 'y.1']);
+    expect([ranked.queries, ranked.teacher]).toEqual([[], undefined]);
+    const [labelled] = await take(
+      await open({ train: file(triples(3)), format: 'triples' }, { ...takes, batchSize: 6 }),
+      1,
+    );
+    expect(labelled.documents.toSorted()).toEqual(['q0+', 'q0-', 'q1+', 'q1-', 'q2+', 'q2-']);
+    const corpus = { ...config({}), train: beir(), format: 'documents' } as const;
+    const data = await TrainingData.open(corpus, { takes: 'documents', batchSize: 3, seed: 7 });
+    expect((await take(data, 1))[0].documents.toSorted()).toEqual(['T a', 'T b', 'T c']);
+  });
+
   it('of a collection’s pairs has every judgement above 0', async () => {
-    const data = await open({ train: beir(), format: 'pairs', docsPerQuery: 1 }, { batchQueries: 3 });
+    const data = await open({ train: beir(), format: 'pairs', docsPerQuery: 1 }, { batchSize: 3 });
     expect(data.sources).toMatchObject([{ numExamples: 3, numBad: 0 }]);
     const [{ queries, documents }] = await take(data, 1);
     expect(queries.map((query, n) => `${query}: ${documents[n]}`).toSorted()).toEqual([
@@ -135,7 +159,7 @@ describe('a batch', () => {
     const named = { documents: join(folder, 'corpus.jsonl'), queries: join(folder, 'queries.jsonl') };
     const train = file([{ query: 2, docs: ['a', 'b'], scores: [1, 5] }]);
     for (const collection of [folder, named]) {
-      const data = await open({ train, format: 'scored', collection }, { batchQueries: 1 });
+      const data = await open({ train, format: 'scored', collection }, { batchSize: 1 });
       expect(await take(data, 1)).toMatchObject([{ queries: ['two'], documents: ['T b', 'T a'] }]);
     }
   });
@@ -150,7 +174,7 @@ describe('a batch', () => {
 
 describe('the order of samples', () => {
   it('is another one in each pass, and each pass has every sample once', async () => {
-    const data = await open({ train: file(triples(20)), format: 'triples', shuffleBuffer: 6 }, { batchQueries: 20 });
+    const data = await open({ train: file(triples(20)), format: 'triples', shuffleBuffer: 6 }, { batchSize: 20 });
     const passes = (await take(data, 4)).map(({ queries }) => queries);
     const sorted = Array.from({ length: 20 }, (_, i) => `q${i}`).toSorted();
     for (const queries of passes) expect(queries.toSorted()).toEqual(sorted);
@@ -171,16 +195,16 @@ describe('the order of samples', () => {
     numRuns: 40,
   })(
     'resumed at any step is that of the run that was not interrupted',
-    async (step, batchQueries, shuffleBuffer, seed) => {
-      const data = await open({ train: sources, shuffleBuffer }, { batchQueries, seed });
-      const again = await open({ train: sources, shuffleBuffer }, { batchQueries, seed });
+    async (step, batchSize, shuffleBuffer, seed) => {
+      const data = await open({ train: sources, shuffleBuffer }, { batchSize, seed });
+      const again = await open({ train: sources, shuffleBuffer }, { batchSize, seed });
       expect(await take(again, 3, step)).toEqual((await take(data, step + 3)).slice(step));
     },
   );
 
   it('mixes sources by weight: 3 to 1 within 2 % over 20,000 queries', async () => {
     const train = [3, 1].map((weight, i) => ({ ...sources[0], path: file(triples(5, 'xy'[i])), weight }));
-    const batches = await take(await open({ train }, { batchQueries: 1000 }), 20);
+    const batches = await take(await open({ train }, { batchSize: 1000 }), 20);
     const share = batches.flatMap(({ queries }) => queries).filter((query) => query.startsWith('x')).length / 20_000;
     expect(Math.abs(share - 0.75)).toBeLessThan(0.02); // σ is 0.003
   });
@@ -219,7 +243,7 @@ describe('bad lines', () => {
     const train = file(lines);
     const words: string[] = [];
     const logger = { ...silentLogger, warn: (message: string) => words.push(message) };
-    const data = await open({ train, format: 'triples', maxBadLines: 2 }, { logger, batchQueries: 3 });
+    const data = await open({ train, format: 'triples', maxBadLines: 2 }, { logger, batchSize: 3 });
     expect(data.sources).toMatchObject([{ path: train, numExamples: 3, numBad: 2 }]);
     expect(words).toEqual([
       expect.stringContaining(`${train}:2: not JSON`),
