@@ -3,10 +3,10 @@ import { ByteWriter } from '../core/index.ts';
 import { type ByteSource, type Postings, rowAt, SegmentReader } from '../search/index.ts';
 import { hashName, hashOf, pack } from './pack.ts';
 
-/** Postings of a block at least: some two kilobytes, which is what a rare term costs. A list that is longer has its own. */
-const MIN_BLOCK_POSTINGS = 1024;
-/** Blocks of a large site, about: each takes two or three bytes of what is fetched before the first query. */
+/** Blocks that a site has at most, about: each takes two or three bytes of what is fetched before the first query. */
 const MAX_BLOCKS = 3000;
+/** Postings of a block at least: smaller ones pack badly. What a block takes is what a rare term costs. */
+const MIN_BLOCK_POSTINGS = 256;
 /** Bytes of a file: what a term costs on a host that gives no ranges. */
 const FILE_BYTES = 32 * 1024;
 
@@ -36,20 +36,17 @@ export function postingFiles(segment: ByteSource, { renumbered, minCode = 1 }: P
   const { directory } = reader;
   const rows = Array.from({ length: directory.numTerms }, (_, i) => rowAt(directory, i));
   rows.sort((a, b) => renumbered[a.term] - renumbered[b.term]);
-  let numPostings = 0;
-  function* lists(): Generator<List> {
-    for (const row of rows) {
-      const postings = reader.postings(row).filter((posting) => (posting & 255) >= minCode);
-      numPostings += postings.length;
-      if (postings.length > 0) yield { term: renumbered[row.term], postings };
-    }
-  }
-  const limit = Math.max(MIN_BLOCK_POSTINGS, Math.ceil(directory.numPostings / MAX_BLOCKS));
-  const blocks = Array.from(blocksOf(lists(), limit), encodeBlock);
+  const lists = rows.flatMap((row): List[] => {
+    const postings = reader.postings(row).filter((posting) => (posting & 255) >= minCode);
+    return postings.length > 0 ? [{ term: renumbered[row.term], postings }] : [];
+  });
+  const numPostings = lists.reduce((sum, { postings }) => sum + postings.length, 0);
+  const limit = Math.max(MIN_BLOCK_POSTINGS, Math.ceil(numPostings / MAX_BLOCKS));
+  const blocks = Array.from(blocksOf(lists, limit), encodeBlock);
   return { ...filesOf(blocks), numPostings, numBlocks: blocks.length };
 }
 
-/** Neighbours until a block is full; long lists alone. */
+/** Neighbours until a block is full; a list that is longer than a block is alone. */
 function* blocksOf(lists: Iterable<List>, limit: number): Generator<List[]> {
   let block: List[] = [];
   let size = 0;

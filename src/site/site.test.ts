@@ -6,10 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contentOfIndex, everydayQueries, makeEverydayIndex, siteOfIndex } from '../../test/site/everyday-site.ts';
 import { FetchingHost, SiteEngine } from '../browser/index.ts';
 import type { Index } from '../engines/index.ts';
+import { bytesSource, sparseFormat, writtenBytes } from '../search/index.ts';
 import { fitSite } from './fit-site.ts';
 import { measureSite, titleQueries } from './measure-site.ts';
 import { readScripts } from './scripts.ts';
-import { type SiteFiles, siteFiles } from './site-files.ts';
+import { type SiteContent, type SiteFiles, siteFiles } from './site-files.ts';
 import { writeSite } from './write-site.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -188,13 +189,18 @@ describe('a site', { timeout: TIMEOUT_MS }, () => {
   });
 
   it('prunes until a budget holds, with the least pruning that does', async () => {
-    const content = contentOfIndex(index);
+    const content = manyTimes(contentOfIndex(index), 8);
     const scripts = await readScripts();
-    const queries = titleQueries(content.pages, 30);
-    const whole = await measureSite(site, queries);
-    const budgetBytes = Math.round(0.9 * whole.cold.p50);
+    const queries = everydayQueries()
+      .slice(0, 8)
+      .map((text) => ({ text, page: content.pages[0].id }));
+    const whole = await measureSite(siteFiles(content, scripts), queries);
+    const least = await measureSite(siteFiles(content, scripts, { minCode: 127 }), queries);
+    expect(least.cold.p50).toBeLessThan(whole.cold.p50);
+    const budgetBytes = Math.round((whole.cold.p50 + least.cold.p50) / 2);
     const fit = await fitSite(content, scripts, { budgetBytes, queries });
     expect(fit.fits).toBe(true);
+    expect(fit.minCode).toBeGreaterThan(1);
     expect(fit.costs.cold.p50).toBeLessThanOrEqual(budgetBytes);
     const less = await measureSite(siteFiles(content, scripts, { minCode: fit.minCode - 1 }), queries);
     expect(less.cold.p50).toBeGreaterThan(budgetBytes);
@@ -209,6 +215,20 @@ describe('a site', { timeout: TIMEOUT_MS }, () => {
     expect(startBytes).toBeLessThan(120_000);
   });
 });
+
+/** A site of as many copies: lists of terms become so long that most of a query's bytes are theirs. */
+function manyTimes({ pages, segment, ...rest }: SiteContent, times: number): SiteContent {
+  const copies = Array.from({ length: times }, (_, copy) => copy);
+  const inputs = copies.map(() => ({ source: segment, deleted: undefined }));
+  return {
+    ...rest,
+    pages: copies.flatMap((copy) => pages.map((page) => ({ ...page, id: `${copy}/${page.id}` }))),
+    segment: bytesSource(
+      writtenBytes((sink) => sparseFormat.merge(inputs, sink)),
+      'copies',
+    ),
+  };
+}
 
 function hashOfFolder(path: string): string {
   const hash = createHash('sha256');

@@ -26,8 +26,17 @@ export type TextFiles = {
   readonly labels: Readonly<Record<string, readonly string[]>>;
 };
 
+/** What was made of pages before: pruning to a budget makes a site many times, and its texts are the same each time. */
+const made = new WeakMap<readonly SitePage[], TextFiles>();
+
 /** Makes the files. */
 export function textFiles(pages: readonly SitePage[]): TextFiles {
+  const known = made.get(pages) ?? makeFiles(pages);
+  made.set(pages, known);
+  return known;
+}
+
+function makeFiles(pages: readonly SitePage[]): TextFiles {
   const records = pages.map(recordsOf);
   const groups = groupsOf(pages, records);
   const contents = groups.map((group) => Buffer.concat(group.flatMap((page) => records[page])));
