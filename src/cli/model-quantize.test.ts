@@ -49,6 +49,29 @@ describe('lzero model quantize', () => {
   });
 });
 
+describe('lzero model quantize --tables 4bit', () => {
+  it('makes a smaller folder that says what it is, and runs', async () => {
+    const source = [goldenFolder('untied'), '--idf', 'none'];
+    const eight = await lzero('model', 'quantize', ...source, '-o', join(folder, '8'), '--json');
+    const made = await lzero('model', 'quantize', ...source, '-o', output, '--tables', '4bit', '--json');
+    expect(JSON.parse(made.stdout)).toMatchObject({ tables: '4bit', settings: { precision: 'int8' } });
+    expect(JSON.parse(made.stdout).sizeBytes).toBeLessThan(JSON.parse(eight.stdout).sizeBytes);
+    const again = await lzero('model', 'quantize', output, '-o', join(folder, 'again'));
+    expect(again.stdout).toMatch(/weights of [\d.]+ MB, from [\d.]+ MB; tables in 4 bits\n$/);
+    const { stdout } = await lzero('model', 'info', output, '--json');
+    const { tables, numParameters, sizeBytes, card } = JSON.parse(stdout);
+    const { numParameters: before } = JSON.parse((await lzero('model', 'info', ...source, '--json')).stdout);
+    expect([tables, numParameters, sizeBytes]).toEqual(['4bit', before, JSON.parse(made.stdout).sizeBytes]);
+    expect(card).toContain('| weights | in 8-bit codes, tables of terms in 4-bit codes, run as int8 |');
+    expect((await lzero('encode', input, '--quiet', '--model', output)).exitCode).toBe(0);
+  });
+
+  it('is refused with other codes', async () => {
+    const refused = await lzero('model', 'quantize', goldenFolder('tied'), '-o', output, '--tables', '2bit');
+    expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('8bit, 4bit') });
+  });
+});
+
 describe('lzero encode --precision', () => {
   const int8 = [...SOURCE, '--precision', 'int8'];
 

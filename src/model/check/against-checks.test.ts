@@ -192,6 +192,20 @@ describe('of two models with a network', () => {
     expect([verdict, found]).toEqual(['differs', [expect.stringMatching(`^1 of \\d+ tensors differ, ${shifted}`)]]);
   });
 
+  it('calls tables in 4 bits those that they were rounded from, and names them beside those of 8', async () => {
+    rmSync(other, { recursive: true });
+    await quantiseModel({ source: folder, output: other, tables: '4bit' });
+    const rounded = await checkFor('against-head', other, { against: folder });
+    expect(rounded).toMatchObject({
+      verdict: 'ok',
+      found: [expect.stringContaining('in fewer bits in one of the two')],
+    });
+    const eight = join(root, 'eight');
+    await quantiseModel({ source: folder, output: eight });
+    const { verdict, found } = await checkFor('against-head', other, { against: eight });
+    expect([verdict, found]).toEqual(['differs', [expect.stringMatching(/^\d of \d+ tensors differ, .*embeddings/)]]);
+  });
+
   it('finds an ONNX export of the same vectors equal', async () => {
     rmSync(other, { recursive: true });
     await convertModel({ source: folder, output: other, to: 'onnx' });

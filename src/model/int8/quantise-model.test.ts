@@ -4,16 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { rewriteWeights } from '../../../test/golden/check/fixtures.ts';
-import { encodeAll, golden, goldenFolder } from '../../../test/golden/model/fixtures.ts';
-import { writeTiedHeadModel } from '../../../test/lib/convert-models.ts';
+import { changeConfig, encodeAll, golden, goldenFolder } from '../../../test/golden/model/fixtures.ts';
+import { compareVectors, writeTiedHeadModel } from '../../../test/lib/convert-models.ts';
 import { CheckpointError, ConfigError, type SparseVector } from '../../core/index.ts';
 import { Checkpoint } from '../checkpoint.ts';
+import { convertModel } from '../convert.ts';
+import { importModel } from '../import.ts';
 import type { LoadOptions } from '../model.ts';
 import { loadModel } from '../model.ts';
+import { numValues } from '../tensors/dtype.ts';
 import { openSafetensors } from '../tensors/safetensors.ts';
-import { writeSafetensors } from '../tensors/safetensors-writer.ts';
-import { CODE_LIMIT } from './codes.ts';
+import { type TensorToWrite, writeSafetensors } from '../tensors/safetensors-writer.ts';
+import { CODE_LIMIT, quantiseRows } from './codes.ts';
 import { quantiseModel } from './quantise-model.ts';
+import { LEVELS } from './table-codes.ts';
 
 let folder: string;
 let output: string;
@@ -205,17 +209,165 @@ describe('a quantised folder', () => {
   });
 });
 
+describe('a folder with tables in 4 bits', () => {
+  const WORDS = 'bert.embeddings.word_embeddings.weight';
+  const DECODER = 'cls.predictions.decoder.weight';
+  const inFourBits = (name: string) =>
+    quantiseModel({ source: goldenFolder(name), output, idf: 'none', tables: '4bit' });
+
+  it.each([
+    ['tied', [WORDS]],
+    ['untied', [DECODER, WORDS]],
+  ])('holds two codes a byte for each table with a row a term, and all else in 8 bits: %s', async (name, tables) => {
+    const { tables: said, sizeBytes } = await inFourBits(name);
+    const eight = await quantiseModel({ source: goldenFolder(name), output: join(folder, '8'), idf: 'none' });
+    expect([said, eight.tables]).toEqual(['4bit', '8bit']);
+    const types = async (path: string) => {
+      const file = await openSafetensors(join(path, 'model.safetensors'));
+      await file.close();
+      return file.tensors;
+    };
+    const [packed, whole] = [await types(output), await types(join(folder, '8'))];
+    expect([...packed.keys()].sort()).toEqual([...whole.keys()].sort());
+    let saved = 0;
+    for (const [tensor, { dtype, shape }] of whole) {
+      const isTable = tables.includes(tensor);
+      const halved = { dtype: 'U8', shape: [shape[0], shape[1] / 2] };
+      expect(packed.get(tensor)).toMatchObject(isTable ? halved : { dtype, shape });
+      if (isTable) saved += (shape[0] * shape[1]) / 2;
+    }
+    expect(Math.abs(eight.sizeBytes - sizeBytes - saved)).toBeLessThan(16); // but for the header
+  });
+
+  it('is read as levels × scale of the stored codes, and the int8 network has those codes', async () => {
+    await inFourBits('tied');
+    const file = await openSafetensors(join(output, 'model.safetensors'));
+    const bytes = new Uint8Array(await file.readBytes(WORDS));
+    const scales = await file.readFloat32(`${WORDS}_scale`);
+    await file.close();
+    const checkpoint = await Checkpoint.open(output);
+    const { shape } = checkpoint.entry(WORDS);
+    const values = await checkpoint.read(WORDS);
+    await checkpoint.close();
+    const codes = Int8Array.from(values, (_, i) => LEVELS[i % 2 === 0 ? bytes[i >> 1] & 15 : bytes[i >> 1] >> 4]);
+    expect(shape).toEqual([277, 24]);
+    expect(values).toEqual(values.map((_, i) => codes[i] * scales[Math.floor(i / 24)]));
+    const isZero = (i: number) => scales[Math.floor(i / 24)] === 0; // the row of [PAD]
+    const inEight = { codes: codes.map((code, i) => (isZero(i) ? 0 : code)), scales, rowSize: 24 };
+    expect(quantiseRows(values, 24)).toEqual(inEight);
+  });
+
+  it('is the same model with those tables in 8 bits, with the same vectors, and another one than its source in int8', async () => {
+    await inFourBits('untied');
+    const eight = join(folder, '8');
+    expect(await quantiseModel({ source: output, output: eight, tables: '8bit' })).toMatchObject({ tables: '8bit' });
+    expect(await vectors(eight, golden.texts)).toEqual(await vectors(output, golden.texts));
+    const identity = async (of: string, options: LoadOptions = {}) => (await loadModel(of, options)).identity();
+    expect(await identity(eight)).toBe(await identity(output));
+    const source = await identity(goldenFolder('untied'), { idf: 'none', precision: 'int8' });
+    expect(await identity(output)).not.toBe(source);
+  });
+
+  it('stays in 4 bits, to the byte, where it is quantised, imported or converted again, and its card says so', async () => {
+    await inFourBits('tied');
+    const weights = (of: string) => readFileSync(join(of, 'model.safetensors'));
+    const again = join(folder, 'again');
+    const remakes = [
+      () => quantiseModel({ source: output, output: again, force: true }),
+      () => quantiseModel({ source: output, output: again, tables: '4bit', force: true }),
+      () => importModel({ source: output, output: again, prune: { rule: 'top-k', k: 9 }, force: true }),
+      () => convertModel({ source: output, output: again, to: 'lzero', force: true }),
+      () => convertModel({ source: output, output: again, to: 'lzero', precision: 'int8', force: true }),
+    ];
+    for (const remake of remakes) {
+      await remake();
+      expect(weights(again).equals(weights(output))).toBe(true);
+      expect(readFileSync(join(again, 'README.md'), 'utf8')).toContain('tables of terms in 4-bit codes, run as int8');
+    }
+  });
+
+  it('goes into other layouts as what its codes stand for', async () => {
+    await inFourBits('tied');
+    const floats = join(folder, 'st');
+    await convertModel({ source: output, output: floats, to: 'sentence-transformers', precision: 'fp32' });
+    const own = { folder: output, options: { precision: 'fp32' } } as const;
+    const difference = await compareVectors(own, { folder: floats }, golden.texts);
+    expect(difference).toMatchObject({ numOnlyInOne: 0, largest: 0 });
+  });
+
+  it('gives the embedded model with a cosine of 0.99 to its vectors in float32', { timeout: 120_000 }, async () => {
+    await quantiseModel({ source: 'default', output, tables: '4bit' });
+    const texts = golden.texts.filter((text) => text.length > 100);
+    const fp32 = await vectors('default', texts, { precision: 'fp32' });
+    const small = await vectors(output, texts);
+    console.log(fp32.map((vector, i) => cosine(vector, small[i])));
+    fp32.forEach((vector, i) => {
+      expect(cosine(vector, small[i])).toBeGreaterThanOrEqual(0.99);
+    });
+  });
+
+  it('is refused where a table has other sizes or has lost its scales, by name', async () => {
+    await inFourBits('tied');
+    const path = join(output, 'model.safetensors');
+    const whole = readFileSync(path);
+    const opened = () => Checkpoint.open(output);
+    await rewriteCodes(path, (tensor) =>
+      tensor.name === WORDS && tensor.dtype === 'U8'
+        ? { ...tensor, shape: [277, 11], values: tensor.values.slice(0, 277 * 11) }
+        : tensor,
+    );
+    await expect(opened()).rejects.toThrow(CheckpointError);
+    await expect(opened()).rejects.toThrow(
+      `the tensor ${WORDS}, two 4-bit codes a byte, has shape [277, 22], config.json asks for [277, 24]`,
+    );
+    writeFileSync(path, whole);
+    await rewriteCodes(path, (tensor) =>
+      tensor.name === `${WORDS}_scale` && tensor.dtype === 'F32'
+        ? { ...tensor, shape: [276], values: tensor.values.slice(0, 276) }
+        : tensor,
+    );
+    await expect((await opened()).read(WORDS)).rejects.toThrow(
+      `${WORDS} has shape [277, 12], which 276 scales do not fit`,
+    );
+    writeFileSync(path, whole);
+    await rewriteWithout(path, `${WORDS}_scale`);
+    await expect((await opened()).read(WORDS)).rejects.toThrow(`${WORDS} holds U8 codes without scales`);
+  });
+
+  it('is not made of a table with an odd number of columns', async () => {
+    const source = join(folder, 'odd');
+    cpSync(goldenFolder('tied'), source, { recursive: true });
+    changeConfig(source, { hidden_size: 23, num_attention_heads: 1 });
+    await rewriteCodes(join(source, 'model.safetensors'), (tensor) => {
+      const shape = tensor.shape.map((size) => (size === 24 ? 23 : size));
+      const values = new Float32Array(tensor.values).slice(0, numValues(shape));
+      return { name: tensor.name, dtype: 'F32', shape, values };
+    });
+    await expect(quantiseModel({ source, output, idf: 'none', tables: '4bit' })).rejects.toThrow(ConfigError);
+    await expect(quantiseModel({ source, output, idf: 'none', tables: '4bit' })).rejects.toThrow('rows of 23 weights');
+    expect(existsSync(output)).toBe(false);
+    expect(await quantiseModel({ source, output, idf: 'none' })).toMatchObject({ tables: '8bit' });
+  });
+});
+
 /** The same file without one tensor. */
 async function rewriteWithout(path: string, dropped: string): Promise<void> {
+  await rewriteCodes(path, (tensor) => (tensor.name === dropped ? undefined : tensor));
+}
+
+/** The same file with some tensors changed or left out. */
+async function rewriteCodes(path: string, change: (tensor: TensorToWrite) => TensorToWrite | undefined): Promise<void> {
   const file = await openSafetensors(path);
-  const kept = [...file.tensors].filter(([name]) => name !== dropped);
   const tensors = await Promise.all(
-    kept.map(async ([name, { dtype, shape }]) =>
-      dtype === 'I8'
-        ? { name, dtype, shape, values: new Int8Array(await file.readBytes(name)) }
-        : { name, dtype: 'F32' as const, shape, values: await file.readFloat32(name) },
-    ),
+    [...file.tensors].map(async ([name, { dtype, shape }]): Promise<TensorToWrite> => {
+      if (dtype === 'I8') return { name, dtype, shape, values: new Int8Array(await file.readBytes(name)) };
+      if (dtype === 'U8') return { name, dtype, shape, values: new Uint8Array(await file.readBytes(name)) };
+      return { name, dtype: 'F32', shape, values: await file.readFloat32(name) };
+    }),
   );
   await file.close();
-  await writeSafetensors(path, tensors);
+  await writeSafetensors(
+    path,
+    tensors.flatMap((tensor) => change(tensor) ?? []),
+  );
 }

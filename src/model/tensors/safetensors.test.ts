@@ -209,13 +209,15 @@ describe('writing safetensors', () => {
   });
 
   it('writes codes as they are, after all floats, as the reference does', async () => {
-    const codes: TensorToWrite = { name: 'a', dtype: 'I8', shape: [3], values: Int8Array.of(-64, 0, 64) };
-    const list: TensorToWrite[] = [codes, { name: 'b', dtype: 'F16', shape: [1], values: Float32Array.of(1) }];
-    const bytes = await written(list);
-    expect(bytes.subarray(-5)).toEqual(Buffer.from([0, 0x3c, 192, 0, 64]));
+    const codes: TensorToWrite = { name: 'b', dtype: 'I8', shape: [3], values: Int8Array.of(-64, 0, 64) };
+    const packed: TensorToWrite = { name: 'a', dtype: 'U8', shape: [2], values: Uint8Array.of(0x1f, 255) };
+    const floats: TensorToWrite = { name: 'c', dtype: 'F16', shape: [1], values: Float32Array.of(1) };
+    const bytes = await written([packed, codes, floats]);
+    expect(bytes.subarray(-7)).toEqual(Buffer.from([0, 0x3c, 192, 0, 64, 0x1f, 255]));
     const file = await openSafetensors(path);
-    expect(file.tensors.get('a')?.dtype).toBe('I8');
-    expect(new Int8Array(await file.readBytes('a'))).toEqual(codes.values);
+    expect(['b', 'a'].map((name) => file.tensors.get(name)?.dtype)).toEqual(['I8', 'U8']);
+    expect(new Int8Array(await file.readBytes('b'))).toEqual(codes.values);
+    expect(new Uint8Array(await file.readBytes('a'))).toEqual(packed.values);
     await file.close();
   });
 
