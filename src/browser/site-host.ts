@@ -79,7 +79,8 @@ export class FetchingHost implements SiteHost {
       return partOf(await this.#wholeFile(file, request), run);
     const { bytes, isWhole } = await this.#fetch(file, { offset, length }, request);
     request.count(bytes.length);
-    this.#hasRanges = !isWhole;
+    if (isWhole) this.#hasRanges = false;
+    this.#hasRanges ??= true; // never from false to true: a browser cuts ranges of files that it has whole
     if (!isWhole) return bytes;
     this.#files.set(file, Promise.resolve(bytes));
     return partOf(bytes, run);

@@ -13,7 +13,7 @@ import { readScripts } from './scripts.ts';
 import { type SiteContent, type SiteFiles, siteFiles } from './site-files.ts';
 import { writeSite } from './write-site.ts';
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 let folder: string;
 let index: Index;
 let site: SiteFiles;
@@ -189,7 +189,7 @@ describe('a site', { timeout: TIMEOUT_MS }, () => {
   });
 
   it('prunes until a budget holds, with the least pruning that does', async () => {
-    const content = manyTimes(contentOfIndex(index), 8);
+    const content = manyTimes(contentOfIndex(index), 20);
     const scripts = await readScripts();
     const queries = everydayQueries()
       .slice(0, 8)
