@@ -303,8 +303,16 @@ export class OpenSearchIndex implements Engine {
     });
   }
 
+  /** All shards, or an error: hits of some of them look like an answer and are none. */
   async #search(body: JsonObject) {
-    return await this.#post('_search', body);
+    const answer = await this.#post('_search?allow_partial_search_results=false', body);
+    const { hits, timed_out: isPartial } = answer.body;
+    if (isPartial === true) throw new ServerError(`${this.name}: the search ran out of time, and its hits are not all`);
+    if (!isJsonObject(hits))
+      throw new ServerError(`${this.name}: the answer to a search has no hits`, {
+        hint: 'is this an OpenSearch server?',
+      });
+    return answer;
   }
 
   /** Words or weights as terms of the model's vocabulary. */

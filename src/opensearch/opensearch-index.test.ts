@@ -1,0 +1,73 @@
+/** An index on a server that answers as none should: no answer is taken for fewer hits. What a real one does is test/opensearch's. */
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type FakeAnswer,
+  type FakeServer,
+  halfABody,
+  json,
+  refusal,
+  silence,
+  startFake,
+} from '../../test/opensearch/fake-server.ts';
+import { loadModel, type Model } from '../model/index.ts';
+import { OpenSearchIndex } from './opensearch-index.ts';
+import { Server } from './server.ts';
+
+let model: Model;
+let fake: FakeServer;
+let index: OpenSearchIndex;
+beforeAll(async () => {
+  model = await loadModel('bow');
+});
+afterEach(async () => {
+  await index.close();
+  await fake.stop();
+});
+
+async function indexThat(...answers: FakeAnswer[]): Promise<OpenSearchIndex> {
+  fake = await startFake(...answers);
+  index = new OpenSearchIndex(new Server(fake.url, { backoffMs: 1, patienceMs: 20, stallMs: 100 }), 'docs', {
+    model,
+    server: { version: '3.6.0', distribution: 'opensearch', plugins: undefined },
+    description: {
+      field: 'vector',
+      vector: { type: 'rank_features', names: 'escaped' },
+      fields: {},
+      model: null,
+      storeVectors: true,
+    },
+  });
+  return index;
+}
+
+describe('a search', () => {
+  it.each<[string, FakeAnswer]>([
+    ['500', refusal(500, 'null_pointer_exception')],
+    ['429 for ever', refusal(429, 'rejected')],
+    ['half a body', halfABody()],
+    ['nothing', silence],
+    ['something else', json({ hello: 'world' })],
+    ['hits of some shards, for lack of time', json({ timed_out: true, hits: { hits: [] } })],
+  ])('that is answered by %s is an error with a name', async (_, answer) => {
+    await expect((await indexThat(answer)).search('bread')).rejects.toMatchObject({ code: 'SERVER' });
+  });
+
+  it('asks for all shards or none', async () => {
+    const { hits } = await (await indexThat(json({ hits: { hits: [] } }))).search('bread');
+    expect(hits).toEqual([]);
+    expect(fake.asked[0].path).toContain('allow_partial_search_results=false');
+  });
+});
+
+describe('an addition', () => {
+  it.each<[string, FakeAnswer]>([
+    ['500', refusal(500, 'null_pointer_exception')],
+    ['half a body', halfABody()],
+    ['nothing', silence],
+    ['something else', json({ hello: 'world' })],
+  ])('whose bulk is answered by %s is an error with a name, within its patience', async (_, answer) => {
+    const opened = await indexThat(json({ hits: { hits: [], total: { value: 0 } } }), answer);
+    const adding = opened.addAll([{ id: 'a', text: 'bread' }], { writer: { patienceMs: 20 } });
+    await expect(adding).rejects.toMatchObject({ code: 'SERVER' });
+  });
+});
