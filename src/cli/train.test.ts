@@ -202,6 +202,26 @@ describe('lzero train', () => {
     expect(stderr).toMatch(/error\[CHECKPOINT\]: --set model\.base=.*: `model\.base`: .*head/);
   });
 
+  it('checks a training of mean states by settings of its own, with lines', async () => {
+    const states = join(folder, 'states.yaml');
+    const dense = join(import.meta.dirname, '../../test/golden/dense');
+    const lines = [
+      `model: { base: ${join(dense, 'cls')}, maxLength: 24 }`,
+      `data: { train: ${join(folder, 'lists.jsonl')}, format: scored }`,
+      'rank: { loss: states }',
+      `teachers: { models: ["dense:${join(dense, 'mean')}"] }`,
+    ];
+    writeFileSync(states, `${lines.join('\n')}\n`);
+    const { stdout, stderr } = await lzero(states, '--dry-run');
+    expect(JSON.parse(stdout), stderr).toMatchObject({ rank: { loss: 'states' }, optim: { batchDocuments: 32 } });
+    writeFileSync(states, `${lines.join('\n')}\nsparsity: { lambda: 0.1 }\n`);
+    expect((await lzero(states, '--dry-run')).stderr).toMatch(/states\.yaml:5:1: .*sparsity/);
+    const tooLong = await lzero(states, '--dry-run', '--set', 'model.maxLength=65');
+    expect(tooLong.exitCode).toBe(2);
+    const settings = (await lzero('--settings')).stdout;
+    expect(settings).toMatch(/^sparsity\.lambda .*^With rank\.loss: states.*^optim\.batchDocuments /ms);
+  });
+
   it('says what is missing, and that a ramp is longer than the run', async () => {
     const bad = join(folder, 'no-rank.yaml');
     writeFileSync(bad, text.replace('rank: { loss: kl }\n', ''));

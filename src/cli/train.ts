@@ -1,7 +1,7 @@
 /** `lzero train`: a configuration to a model, watched, stopped and gone on with at will. */
 import { basename, extname, join } from 'node:path';
 import { Command } from 'commander';
-import { ConfigSource, describeSettings, renderSettings } from '../config/index.ts';
+import { ConfigSource } from '../config/index.ts';
 import { UsageError } from '../core/index.ts';
 import { exists } from '../files/index.ts';
 import {
@@ -16,6 +16,7 @@ import {
   train,
   trainConfigFor,
   trainConfigSchema,
+  trainingSettings,
 } from '../train/index.ts';
 import { viewRuns } from '../view/index.ts';
 import type { CliContext } from './context.ts';
@@ -54,22 +55,12 @@ export function trainCommand(context: CliContext): Command {
   });
 }
 
-/** Every setting of both kinds of training. */
-function allSettings(): string {
-  const [sparse, states] = [trainConfigSchema, statesConfigSchema].map((schema) => describeSettings(schema));
-  const lines = new Set(renderSettings(sparse).split('\n'));
-  const others = renderSettings(states)
-    .split('\n')
-    .filter((line) => !lines.has(line));
-  return [...lines, '', 'With rank.loss: states, which has no sparsity and no idf:', '', ...others].join('\n');
-}
-
 function collect(value: string, before: readonly string[]): string[] {
   return [...before, value];
 }
 
 async function runTrain(context: CliContext, file: string | undefined, options: TrainCommandOptions): Promise<void> {
-  if (options.settings) return await context.stdout.writeLine(allSettings());
+  if (options.settings) return await context.stdout.writeLine(trainingSettings());
   if (file === undefined) throw new UsageError('name a configuration', { hint: 'see lzero train --help' });
   const { output = `${basename(file, extname(file))}.run`, set, resume = false, dryRun = false } = options;
   const source = await ConfigSource.read(file, { set });

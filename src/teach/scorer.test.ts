@@ -64,6 +64,14 @@ describe('a teacher scores', () => {
       expect(score).toBeCloseTo(denseProduct(query, documents[i]), 5);
     });
     expect(scores[0]).toBe(scores[3]);
+    const own = await withTeacher(DENSE, async (teacher) => {
+      expect(teacher.vectorsOf).toBeUndefined();
+      return (await teacher.denseVectorsOf?.('document', DOCS)) ?? [];
+    });
+    expect(own).toHaveLength(DOCS.length);
+    own.forEach((vector, i) => {
+      expect(denseProduct(vector, documents[i])).toBeCloseTo(1, 5);
+    });
     await model.close();
   });
 

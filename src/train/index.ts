@@ -23,5 +23,6 @@ export { train } from './run/train.ts';
 export type { RunRequest } from './run/training-run.ts';
 export type { Schedule } from './schedule.ts';
 export { learningRateAt } from './schedule.ts';
+export { trainingSettings } from './settings-text.ts';
 export type { RunConfig, StatesConfig, StatesConfigInput } from './states-config.ts';
 export { asksForStates, statesConfigFor, statesConfigSchema } from './states-config.ts';

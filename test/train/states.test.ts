@@ -97,8 +97,13 @@ describe('a run that learns mean states', () => {
       const names = [...file.tensors.keys()];
       await file.close();
       expect(names.every((name) => name.startsWith('bert.'))).toBe(true);
-      const imported = place('imported');
-      const report = await importModel({ source: model, output: imported, head: 'tied', calibration: texts() });
+      const report = await importModel({
+        source: model,
+        output: place('imported'),
+        idf: 'none',
+        head: 'tied',
+        calibration: texts(),
+      });
       expect(report.head).toBe('tied');
     },
     TIMEOUT_MS,
@@ -107,7 +112,7 @@ describe('a run that learns mean states', () => {
   it(
     'goes on to the same bits after a stop, with frozen layers and dropout',
     async () => {
-      const set = ['engine.freezeLayers=1', 'engine.dropout=0.1'];
+      const set = ['engine.freezeLayers=1', 'engine.dropout=0.1', 'optim.steps=12'];
       await run('straight', set);
       const controller = new AbortController();
       const onEvent = (event: TrainEvent) => event.kind === 'step' && event.step === 7 && controller.abort();
@@ -118,8 +123,6 @@ describe('a run that learns mean states', () => {
       await run('cut', set, { resume: true });
       expect(metricsOf(place('cut'))).toEqual(metricsOf(place('straight')));
       expect(weightsOf('cut').equals(weightsOf('straight'))).toBe(true);
-      await run('other-seed', [...set, 'optim.seed=4']);
-      expect(weightsOf('other-seed').equals(weightsOf('straight'))).toBe(false);
     },
     TIMEOUT_MS,
   );
@@ -161,7 +164,7 @@ describe('is refused', () => {
   });
 
   it.each([
-    [`teachers.models=["${goldenFolder('tied')}"]`, /is a sparse model: states are learned from dense vectors/],
+    [`teachers.models=["siamese:${goldenFolder('tied')}"]`, /is a sparse model: states are learned from dense vectors/],
     [`model.base=${goldenFolder('tied')}`, /have 32 numbers, states of the base model 24/],
     ['engine.freezeLayers=2', /expected at most 1, since a layer has to learn/],
     ['model.maxLength=65', /expected at most 64/],
