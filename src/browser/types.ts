@@ -60,7 +60,7 @@ export type SiteAnswer = {
   readonly query: string;
   /** From the call to the answer, fetching included. */
   readonly tookMs: number;
-  /** Bytes fetched for this search, as they came over the network where the browser tells, else as they were unpacked. */
+  /** Bytes of files fetched for this search, or found in the browser's cache; what a host compresses on top is not counted. */
   readonly bytes: number;
   /** A newer search of the same SiteSearch has begun: drop this one. */
   readonly stale: boolean;

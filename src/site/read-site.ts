@@ -1,5 +1,6 @@
 /** Pages of a site from what people have: a folder of built HTML, any file of documents, or an index that is there. */
 import { join } from 'node:path';
+import { IndexStateError } from '../core/index.ts';
 import {
   type Chunk,
   type ChunkOptions,
@@ -114,10 +115,11 @@ function stringsOf(fields: Readonly<Record<string, unknown>> = {}): Record<strin
   );
 }
 
-/** The pages of an index, in its order; its declared keyword fields are labels. Parts of a page follow each other. */
+/** The pages of an index, in its order; its declared keyword fields are labels. IndexStateError: a page's parts lie apart. */
 export function pagesOfIndex(index: Index, { baseUrl = '/' }: Pick<ReadSiteOptions, 'baseUrl'>): SitePage[] {
   const declared = Object.entries(index.settings.fields).flatMap(([name, type]) => (type === 'keyword' ? [name] : []));
   const pages: SitePage[] = [];
+  const met = new Set<string>();
   for (const document of index.documents()) {
     const { id, page = id, fields = {}, url } = document;
     const last = pages.at(-1);
@@ -125,6 +127,11 @@ export function pagesOfIndex(index: Index, { baseUrl = '/' }: Pick<ReadSiteOptio
     const title = isNext ? last.title : (document.title ?? '').split(BETWEEN_TITLES)[0] || page;
     const pageAddress = isNext ? last.url : (url?.replace(/#.*$/s, '') ?? pageUrl(page, baseUrl));
     const part = partOf(document, { title, url: pageAddress });
+    if (!isNext && met.has(page))
+      throw new IndexStateError(`${index.folder}: the parts of ${JSON.stringify(page)} do not follow each other`, {
+        hint: 'build the index anew, or the site from its pages',
+      });
+    met.add(page);
     if (isNext) pages[pages.length - 1] = { ...last, parts: [...last.parts, part] };
     else
       pages.push({
