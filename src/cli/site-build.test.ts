@@ -66,7 +66,7 @@ describe('lzero site build', { timeout: 60_000 }, () => {
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('is an index')]);
   });
 
-  it('fails over budget and writes nothing; --fit prunes and says what it cost', async () => {
+  it('fails over budget and writes nothing, also where --fit cannot help', async () => {
     const out = join(scratch.folder, 'dear');
     const { exitCode, stderr } = await site(makePages(), '-o', out, '--model', 'bow', '--budget', '100B');
     expect(exitCode).toBe(2);

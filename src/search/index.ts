@@ -54,7 +54,7 @@ export type {
   SparseSearcherOptions,
 } from './sparse/searcher.ts';
 export { SparseSearcher } from './sparse/searcher.ts';
-export type { SegmentShape, TermRow } from './sparse/segment-layout.ts';
+export type { RecordKind, SegmentShape, TermRow } from './sparse/segment-layout.ts';
 export { DEFAULT_WINDOW_SIZE, isDense, MAX_SEGMENT_DOCS } from './sparse/segment-layout.ts';
 export { SegmentReader } from './sparse/segment-reader.ts';
 export { SegmentWriter } from './sparse/segment-writer.ts';

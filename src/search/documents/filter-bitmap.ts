@@ -16,7 +16,11 @@ export type FilterColumn =
   | Pick<BooleanColumn, 'type' | 'docsWith' | 'existing'>;
 
 /** Documents that can be filtered. */
-export type FilteredDocuments = { readonly numDocs: number; column(name: string): FilterColumn };
+export type FilteredDocuments = {
+  readonly numDocs: number;
+  /** A declared field. */
+  column(name: string): FilterColumn;
+};
 
 /**
  * Checks a filter against the declared fields of the index. Each segment keeps the bitmaps of the filters used last, by
