@@ -32,7 +32,7 @@ const FORMULAS = {
 function usage({ layout, backend }: CardOptions): string {
   if (layout === 'onnx') {
     return `\`model.onnx\` takes \`input_ids\` and \`attention_mask\` (int64, [B, T]) and gives \`sparse_weights\` (float32, [B, V]):
-term weights with the activation inside. It is read by ONNX Runtime 1.17 and newer.
+term weights with the activation inside. It is read by ONNX Runtime 1.16 and newer.
 
     lzero encode INPUT -o vectors.jsonl --model .
 `;
