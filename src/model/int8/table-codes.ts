@@ -1,6 +1,6 @@
 /**
- * Tables in 4-bit codes: the rows that terms have, [V, H], are most of the bytes of a small model and bear more rounding
- * than layers do. A 4-bit code chooses one of 16 fixed 8-bit codes, so that a table that was read is one in 8-bit codes:
+ * Tables in 4-bit codes: those with a row for each term, [V, H], are a large part of a small model. A 4-bit code chooses one
+ * of 16 fixed 8-bit codes, so that a table that was read is one in 8-bit codes:
  *
  *     w_jk ≈ s_j·L[n_jk]        n ∈ 0…15        L = −64 … −9, −3, 3, 9 … 64
  *
@@ -53,19 +53,19 @@ const SMALLEST = 2 ** -100;
 
 /** A table in 4-bit codes. */
 export type PackedRows = {
-  /** n, two a byte, the first one in the low half: [R, n/2] */
+  /** n, two a byte, the first one in the low half: [R, H/2] */
   readonly packed: Uint8Array<ArrayBuffer>;
   /** s, [R] */
   readonly scales: Float32Array<ArrayBuffer>;
-  /** n, even */
+  /** H, even */
   readonly rowSize: number;
 };
 
-/** Packs the rows of a matrix of finite values, [R, n]. */
+/** Packs the rows of a matrix of finite values, [R, H]. */
 export function packRows(values: Float32Array, rowSize: number): PackedRows {
   if (rowSize % 2 !== 0)
     throw new ConfigError(`rows of ${rowSize} weights cannot be stored in 4-bit codes, two of which fill a byte`, {
-      hint: 'leave the tables in 8 bits',
+      hint: 'leave the tables in 8 bits, without --tables 4bit',
     });
   const numRows = values.length / rowSize;
   if (!Number.isInteger(numRows)) throw new ShapeError(`${values.length} weights are not rows of ${rowSize}`);
