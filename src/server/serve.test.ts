@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ask, makeEveryday, Servers, servedFolder } from '../../test/server/serving.ts';
+import { ask, makeEveryday, Servers, sendRaw, servedFolder } from '../../test/server/serving.ts';
 import { createIndex, openIndex } from '../engines/index.ts';
 import { loadModel } from '../model/index.ts';
 import { createApp } from './app.ts';
@@ -26,19 +26,6 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const start = async (limits: Partial<ServerLimits> = {}, options: Omit<ServeOptions, 'indexes'> = {}) =>
   (await servers.start([await servedFolder('learned', place('learned'))], { limits, ...options })).url;
-
-/** Sends bytes as they are and gives all that comes back until the server closes the connection. */
-async function sendRaw(url: string, bytes: string): Promise<string> {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1');
-  let text = '';
-  socket.on('data', (chunk) => {
-    text += chunk;
-  });
-  socket.on('error', () => {}); // reset by the server, who had said enough
-  socket.write(bytes);
-  await once(socket, 'close');
-  return text;
-}
 
 /** Asks with a Host header of its own. */
 function askAs(url: string, host: string): Promise<number | undefined> {

@@ -1,5 +1,7 @@
 /** Real indexes of the embedded collection behind a real socket, for tests. */
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { resolve } from 'node:path';
 import { createIndex, type EngineDocument, openIndex } from '../../src/engines/index.ts';
 import { loadModel } from '../../src/model/index.ts';
@@ -60,6 +62,19 @@ export class Servers {
       for (const index of indexes) await index.close();
     }
   }
+}
+
+/** Sends bytes as they are and gives all that comes back until the server closes the connection. */
+export async function sendRaw(url: string, bytes: string): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  socket.on('error', () => {}); // reset by the server, who had said enough
+  socket.write(bytes);
+  await once(socket, 'close');
+  return text;
 }
 
 /** What came back. */
