@@ -7,8 +7,8 @@ import { rewriteWeights } from '../../../test/golden/check/fixtures.ts';
 import { changeConfig, encodeAll, golden, goldenFolder } from '../../../test/golden/model/fixtures.ts';
 import { fixedTexts } from '../../../test/golden/shipped/fixtures.ts';
 import { compareVectors, writeTiedHeadModel } from '../../../test/lib/convert-models.ts';
-import { CheckpointError, ConfigError, type SparseVector } from '../../core/index.ts';
-import { Checkpoint } from '../checkpoint.ts';
+import { CheckpointError, ConfigError, Random, type SparseVector } from '../../core/index.ts';
+import { Checkpoint, TOPIC } from '../checkpoint.ts';
 import { convertModel } from '../convert.ts';
 import { importModel } from '../import.ts';
 import type { LoadOptions } from '../model.ts';
@@ -16,6 +16,8 @@ import { loadModel } from '../model.ts';
 import { numValues } from '../tensors/dtype.ts';
 import { openSafetensors } from '../tensors/safetensors.ts';
 import { type TensorToWrite, writeSafetensors } from '../tensors/safetensors-writer.ts';
+import { topicHeadTensors } from '../topic-head.ts';
+import { writeWeights } from '../write-weights.ts';
 import { CODE_LIMIT, quantiseRows } from './codes.ts';
 import { quantiseModel } from './quantise-model.ts';
 import { LEVELS } from './table-codes.ts';
@@ -263,6 +265,20 @@ describe('a folder with tables in 4 bits', () => {
     expect(quantiseRows(values, 24)).toEqual(inEight);
   });
 
+  it('holds the term vectors of a topic head in 4 bits, too, and gives what they give in 8', async () => {
+    const source = await writeTopicModel(join(folder, 'topic'));
+    await quantiseModel({ source, output, idf: 'none', tables: '4bit' });
+    const file = await openSafetensors(join(output, 'model.safetensors'));
+    await file.close();
+    for (const name of [WORDS, TOPIC.terms])
+      expect(file.tensors.get(name)).toMatchObject({ dtype: 'U8', shape: [277, 12] });
+    const eight = join(folder, '8');
+    await quantiseModel({ source: output, output: eight, tables: '8bit' });
+    const found = await vectors(output, golden.texts);
+    expect(found.some(({ terms }) => terms.length > 10)).toBe(true);
+    expect(await vectors(eight, golden.texts)).toEqual(found);
+  });
+
   it('is the same model with those tables in 8 bits, with the same vectors, and another one than its source in int8', async () => {
     await inFourBits('untied');
     const eight = join(folder, '8');
@@ -354,6 +370,18 @@ describe('a folder with tables in 4 bits', () => {
     expect(await quantiseModel({ source, output, idf: 'none' })).toMatchObject({ tables: '8bit' });
   });
 });
+
+/** A golden encoder with term vectors of its own. */
+async function writeTopicModel(path: string): Promise<string> {
+  cpSync(goldenFolder('tied'), path, { recursive: true });
+  const random = new Random(3);
+  const terms = { data: Float32Array.from({ length: 277 * 24 }, () => 3 * random.normal()), width: 24 };
+  const added = topicHeadTensors({ terms, bias: new Float32Array(277).fill(-3) });
+  const checkpoint = await Checkpoint.open(goldenFolder('tied'));
+  await writeWeights(join(path, 'model.safetensors'), checkpoint, { added });
+  await checkpoint.close();
+  return path;
+}
 
 /** The same file without one tensor. */
 async function rewriteWithout(path: string, dropped: string): Promise<void> {
