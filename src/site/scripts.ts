@@ -7,14 +7,17 @@ import type { SiteScripts } from './site-files.ts';
 export const SCRIPT_NAME = 'lzero.js';
 /** Keeps a whole site in the browser's cache, for who registers it. */
 const OFFLINE_NAME = 'lzero-offline.js';
+/** The search box, for pages that want one. */
+const BOX_NAME = 'lzero-search.js';
+const FIXED_NAMES = [SCRIPT_NAME, OFFLINE_NAME, BOX_NAME];
 
 /** Where `npm run build` leaves them, seen from src/site and from dist/site. */
 const PLACES = ['../web/site/', '../../dist/web/site/'];
 
 /** Reads the built scripts. */
 export async function readScripts(): Promise<SiteScripts> {
-  const [script, offline, engine] = await Promise.all([SCRIPT_NAME, OFFLINE_NAME, 'lzero-engine.js'].map(readScript));
-  return { fixed: new Map([[SCRIPT_NAME, script] as const, [OFFLINE_NAME, offline] as const]), engine };
+  const [engine, ...fixed] = await Promise.all(['lzero-engine.js', ...FIXED_NAMES].map(readScript));
+  return { fixed: new Map(FIXED_NAMES.map((name, i) => [name, fixed[i]])), engine };
 }
 
 async function readScript(name: string): Promise<Uint8Array> {
