@@ -108,6 +108,12 @@ export class BulkWriter {
     this.#throwFailure();
   }
 
+  /** As `flush`, after a failure elsewhere: what fails here too is not told. */
+  async settle(): Promise<void> {
+    if (this.#failure === undefined) await this.flush().catch(() => {});
+    await Promise.all(this.#sending);
+  }
+
   #throwFailure(): void {
     if (this.#failure !== undefined) throw this.#failure;
   }

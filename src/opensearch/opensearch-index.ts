@@ -172,15 +172,20 @@ export class OpenSearchIndex implements Engine {
     });
     const isResumed = options.job !== undefined && (await this.#hasJob(options.job));
     let order = options.job === undefined ? await this.#firstOrder() : 0;
-    for await (const group of groupsOf(documents)) {
-      options.signal?.throwIfAborted();
-      const there = isResumed ? await this.#written(group, options.job) : new Set<string>();
-      if (there.size < group.length) await this.#addGroup(group, { writer, there, order, tally, options });
-      order += group.length;
-      tally.numThere += there.size;
-      numDone += there.size;
-      if (there.size > 0) options.onProgress?.(numDone);
-      if (options.job === undefined) this.#nextOrder = order;
+    try {
+      for await (const group of groupsOf(documents)) {
+        options.signal?.throwIfAborted();
+        const there = isResumed ? await this.#written(group, options.job) : new Set<string>();
+        if (there.size < group.length) await this.#addGroup(group, { writer, there, order, tally, options });
+        order += group.length;
+        tally.numThere += there.size;
+        numDone += there.size;
+        if (there.size > 0) options.onProgress?.(numDone);
+        if (options.job === undefined) this.#nextOrder = order;
+      }
+    } catch (error) {
+      await writer.settle(); // what is encoded already is not lost
+      throw error;
     }
     await writer.flush();
     return { ...tally, numAdded: writer.numIndexed, numRejected: writer.numRejected };
