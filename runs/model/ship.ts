@@ -4,10 +4,10 @@
  * to be brought up to date by hand.
  *
  *     npm run build && npx tsx runs/model/ship.ts MODEL NAME [--lexical gain:0.5] [--prune top-k:200] \
- *         [--encode-length 256] [--floor 0.5] [--tables 4bit]
+ *         [--encode-length 256] [--floor 0.5] [--tables 4bit] [--feed-forward 4bit]
  *
- * What is not given stays as MODEL has it; --floor is the query weight below which tokens are left out of queries, --tables the
- * codes of word embeddings and decoder. Afterwards `npx tsx scripts/golden-shipped.ts` writes down what it gives.
+ * What is not given stays as MODEL has it; --floor is the query weight below which tokens are left out of queries, --tables
+ * and --feed-forward are for `lzero model quantize`. Afterwards `npx tsx scripts/golden-shipped.ts` writes down what it gives.
  */
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,20 +32,23 @@ const { positionals, values } = parseArgs({
     'encode-length': { type: 'string' },
     floor: { type: 'string', default: '0' },
     tables: { type: 'string', default: '8bit' },
+    'feed-forward': { type: 'string', default: '8bit' },
   },
 });
 const [model, name] = positionals;
 if (!model || !name) throw new Error('usage: npx tsx runs/model/ship.ts MODEL NAME [--lexical gain:0.5]');
 const target = resolve(import.meta.dirname, '../../models', name);
 const tuned = `${model.replace(/\/$/, '')}-tuned`;
-const { floor, tables, ...given } = values;
+const { floor, tables, 'feed-forward': feedForward, ...given } = values;
 const settings = Object.entries(given).flatMap(([key, value]) => [`--${key}`, value]);
 const work = mkdtempSync(join(tmpdir(), 'lzero-ship-'));
 try {
   const { idf, tokenizer } = await readModelFolder(model);
   writeFileSync(join(work, 'idf.json'), formatIdf(aboveFloor(idf, Number(floor)), tokenizer.vocabulary));
   lzero('model', 'import', model, '-o', tuned, '--force', '--idf', join(work, 'idf.json'), ...settings);
-  console.log(lzero('model', 'quantize', tuned, '-o', join(work, name), '--tables', tables));
+  console.log(
+    lzero('model', 'quantize', tuned, '-o', join(work, name), '--tables', tables, '--feed-forward', feedForward),
+  );
   for (const file of readdirSync(target).filter((file) => file !== CARD)) rmSync(join(target, file));
   for (const file of readdirSync(join(work, name)).filter((file) => file !== CARD && file !== TOKENIZER))
     cpSync(join(work, name, file), join(target, file));

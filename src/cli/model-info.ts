@@ -10,8 +10,8 @@ import {
   isDistilBert,
   loadModel,
   type Model,
+  matrixCodesOf,
   networkFile,
-  tableCodesOf,
 } from '../model/index.ts';
 import type { CliContext } from './context.ts';
 import { formatBytes, formatCount } from './format.ts';
@@ -101,7 +101,7 @@ async function describeNetwork({ settings, source }: Model): Promise<Record<stri
     const numParameters = usedNames.reduce((sum, name) => sum + size(name), 0);
     const architecture = isDistilBert(config) ? 'distilbert' : 'bert';
     const { dtype } = checkpoint.entry(decoderName);
-    const tables = tableCodesOf(checkpoint);
+    const codes = matrixCodesOf(checkpoint);
     return {
       head,
       architecture,
@@ -109,7 +109,7 @@ async function describeNetwork({ settings, source }: Model): Promise<Record<stri
       hiddenSize: config.hiddenSize,
       numParameters,
       dtype,
-      ...(tables === undefined ? {} : { tables }),
+      ...codes,
       ...(await fileFacts()),
     };
   } finally {

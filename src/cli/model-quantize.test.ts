@@ -66,6 +66,16 @@ describe('lzero model quantize --tables 4bit', () => {
     expect((await lzero('encode', input, '--quiet', '--model', output)).exitCode).toBe(0);
   });
 
+  it('beside --feed-forward 4bit is smaller still, and both are named', async () => {
+    const source = [goldenFolder('untied'), '--idf', 'none', '--tables', '4bit'];
+    const tables = await lzero('model', 'quantize', ...source, '-o', join(folder, 'tables'), '--json');
+    const both = await lzero('model', 'quantize', ...source, '-o', output, '--feed-forward', '4bit');
+    expect(both.stdout).toContain('; tables and feed-forward layers in 4 bits\n');
+    const { stdout } = await lzero('model', 'info', output, '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ tables: '4bit', feedForward: '4bit' });
+    expect(JSON.parse(stdout).sizeBytes).toBeLessThan(JSON.parse(tables.stdout).sizeBytes);
+  });
+
   it('is refused with other codes', async () => {
     const refused = await lzero('model', 'quantize', goldenFolder('tied'), '-o', output, '--tables', '2bit');
     expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('8bit, 4bit') });

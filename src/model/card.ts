@@ -1,7 +1,7 @@
 /** The model card, README.md of a model folder: what the model is, how it was made, how to use it. */
 import type { Tokenizer } from '../text/index.ts';
 import { type Head, isOwnHead } from './checkpoint.ts';
-import type { TableCodes } from './int8/table-codes.ts';
+import type { MatrixCodes } from './int8/four-bits.ts';
 import { formatLexical } from './lexical.ts';
 import { formatPruneRule } from './prune.ts';
 import { isSiamese, type ModelSettings } from './settings.ts';
@@ -10,8 +10,8 @@ import { isSiamese, type ModelSettings } from './settings.ts';
 export type CardFacts = {
   /** Undefined for models without a network. */
   readonly head?: Exclude<Head, 'none'> | undefined;
-  /** What the tables of terms are stored in, where the weights are codes. */
-  readonly tables?: TableCodes | undefined;
+  /** What matrices are stored in, where the weights are codes. */
+  readonly codes?: MatrixCodes | undefined;
   /** Documents that a tied head was calibrated on. */
   readonly numCalibrationDocuments?: number | undefined;
   readonly tokenizer: Tokenizer;
@@ -89,6 +89,10 @@ function networkRows(settings: ModelSettings, facts: CardFacts): string[][] {
   ];
 }
 
-function weightsText({ tables }: CardFacts): string {
-  return `in 8-bit codes${tables === '4bit' ? ', tables of terms in 4-bit codes' : ''}, run as int8`;
+function weightsText({ codes }: CardFacts): string {
+  const inFourBits = [
+    ...(codes?.tables === '4bit' ? ['tables of terms'] : []),
+    ...(codes?.feedForward === '4bit' ? ['feed-forward layers'] : []),
+  ];
+  return `in 8-bit codes${inFourBits.length > 0 ? `, ${inFourBits.join(' and ')} in 4-bit codes` : ''}, run as int8`;
 }

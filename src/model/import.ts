@@ -15,8 +15,8 @@ import { readDenseFolder } from './dense/dense-settings.ts';
 import { fitTopicHead, type ReadQueries } from './fit-topic-head.ts';
 import { copyContent, copyFiles, makeFolder } from './folder-output.ts';
 import { resolveModel } from './hub/resolve-model.ts';
+import type { AskedCodes, MatrixCodes } from './int8/four-bits.ts';
 import type { Precision } from './int8/precision.ts';
-import type { TableCodes } from './int8/table-codes.ts';
 import { readSourceModel, withOptions } from './layouts/find-layout.ts';
 import { graphFiles } from './layouts/network-in.ts';
 import type { CheckpointOptions, LayoutName, SourceModel } from './layouts/source-model.ts';
@@ -71,24 +71,23 @@ export type ImportReport = {
 
 /** Makes the folder. Its settings may be others than those that the source fixes. */
 export async function importModel(options: ImportOptions): Promise<ImportReport> {
-  const { weightBytes: _, tables: _tables, ...report } = await makeModel({ ...options, mayDiffer: true });
+  const { weightBytes: _, codes: _codes, ...report } = await makeModel({ ...options, mayDiffer: true });
   return report;
 }
 
 /** How a model folder is made, for whatever reason. */
-export type MakeOptions = ImportOptions & {
-  /** The arithmetic that it is made for; that of the source if not given. */
-  readonly precision?: Precision | undefined;
-  /** What int8 keeps the tables of terms in; if not given as in the source, or in 8 bits. */
-  readonly tables?: TableCodes | undefined;
-  /** Whether the model may become another one: with settings that contradict the source, or a head that it lacks. */
-  readonly mayDiffer?: boolean | undefined;
-};
+export type MakeOptions = ImportOptions &
+  AskedCodes & {
+    /** The arithmetic that it is made for; that of the source if not given. */
+    readonly precision?: Precision | undefined;
+    /** Whether the model may become another one: with settings that contradict the source, or a head that it lacks. */
+    readonly mayDiffer?: boolean | undefined;
+  };
 
 /** What was made, and how large the file of weights was and is, where there is one. */
 export type MakeReport = ImportReport & {
-  /** What the tables of terms are in; undefined for floats. */
-  readonly tables: TableCodes | undefined;
+  /** What matrices are stored in; undefined for floats. */
+  readonly codes: MatrixCodes | undefined;
   readonly weightBytes: { readonly source: number; readonly made: number } | undefined;
 };
 
@@ -123,8 +122,8 @@ async function fill(folder: string, options: FoundOptions): Promise<MakeReport> 
   await writeFileAtomically(join(folder, SETTINGS_FILE), formatSettings(made));
   const { layout } = source;
   const notes = network?.form === 'floats' && network.wasRounded ? [...source.notes, ROUNDED] : source.notes;
-  const { head, numCalibrationDocuments, weightBytes, tables } = network ?? {};
-  return { settings: made, layout, notes, head, numCalibrationDocuments, weightBytes, tables };
+  const { head, numCalibrationDocuments, weightBytes, codes } = network ?? {};
+  return { settings: made, layout, notes, head, numCalibrationDocuments, weightBytes, codes };
 }
 
 /** Settings with another lexical part. One that encodes queries too has none, and reading it again would refuse it. */
@@ -205,9 +204,9 @@ async function fillNetwork(folder: string, source: ModelFolder, options: MakeOpt
   const checkpoint = await Checkpoint.open(encoderFolder, { signal: options.signal });
   try {
     const { added, ...network } = await headOf(checkpoint, source, options);
-    const { dtype, precision, tables } = options;
+    const { dtype, precision, tables, feedForward } = options;
     const path = join(folder, WEIGHTS_FILE);
-    const written = await writeWeights(path, checkpoint, { added, dtype, precision, tables });
+    const written = await writeWeights(path, checkpoint, { added, dtype, precision, tables, feedForward });
     const [before, after] = await Promise.all([checkpoint.weightsPath, path].map((file) => stat(file)));
     return {
       ...network,

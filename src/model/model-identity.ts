@@ -62,7 +62,10 @@ async function networkFiles(model: ModelFolder): Promise<readonly string[]> {
 async function hashCodes(hash: Hash, folder: string): Promise<void> {
   const checkpoint = await Checkpoint.open(folder);
   try {
-    for await (const { name, dtype, shape, values } of quantisedTensors(checkpoint, { tables: '8bit' })) {
+    for await (const { name, dtype, shape, values } of quantisedTensors(checkpoint, {
+      tables: '8bit',
+      feedForward: '8bit',
+    })) {
       hash.update(JSON.stringify([name, dtype, shape]));
       hash.update(bytesOf(values));
     }

@@ -5,10 +5,11 @@
 
 import { type Checkpoint, TIED, TOPIC, WORD_EMBEDDINGS } from './checkpoint.ts';
 import { copyContent } from './folder-output.ts';
+import type { AskedCodes, MatrixCodes } from './int8/four-bits.ts';
+import { feedForwardNames } from './int8/matrix-names.ts';
 import type { Precision } from './int8/precision.ts';
 import { quantisedTensors } from './int8/quantised-tensors.ts';
 import { codesOf } from './int8/stored-codes.ts';
-import type { TableCodes } from './int8/table-codes.ts';
 import { nameForOthers } from './tensor-names.ts';
 import type { TensorToWrite, WritableDtype } from './tensors/safetensors-writer.ts';
 import { writeSafetensors } from './tensors/safetensors-writer.ts';
@@ -17,20 +18,18 @@ import { writeSafetensors } from './tensors/safetensors-writer.ts';
 export type WrittenWeights = {
   /** That of the source, floats, or codes. */
   readonly form: 'copied' | 'floats' | 'codes';
-  /** What the tables of terms are in; undefined for floats. */
-  readonly tables: TableCodes | undefined;
+  /** What matrices are stored in; undefined for floats. */
+  readonly codes: MatrixCodes | undefined;
 };
 
 /** What is to be different from the source. */
-export type WeightChanges = {
+export type WeightChanges = AskedCodes & {
   /** Tensors that the source does not have, or has in another way. */
   readonly added: readonly TensorToWrite[];
   /** Type of floats; as in the source if not given. */
   readonly dtype?: WritableDtype | undefined;
   /** The arithmetic that they are for: codes for int8, floats for fp32; as in the source if not given. */
   readonly precision?: Precision | undefined;
-  /** What int8 keeps the tables of terms in; if not given as in the source, or in 8 bits. */
-  readonly tables?: TableCodes | undefined;
 };
 
 /** Writes the file. A safetensors file of which nothing changes is copied, to the byte, unless others could not read it. */
@@ -42,12 +41,12 @@ export async function writeWeights(
   const form = formOf(checkpoint, changes);
   if (form === 'copied') {
     await copyContent(checkpoint.weightsPath, path);
-    return { form, tables: tableCodesOf(checkpoint) };
+    return { form, codes: matrixCodesOf(checkpoint) };
   }
-  const tables = form === 'codes' ? (changes.tables ?? tableCodesOf(checkpoint) ?? '8bit') : undefined;
-  const source = tables ? quantisedTensors(checkpoint, { tables }) : floatTensors(checkpoint, changes.dtype);
+  const codes = form === 'codes' ? codesToWrite(checkpoint, changes) : undefined;
+  const source = codes ? quantisedTensors(checkpoint, codes) : floatTensors(checkpoint, changes.dtype);
   await writeSafetensors(path, await withAdded(source, changes.added), { format: 'pt' });
-  return { form, tables };
+  return { form, codes };
 }
 
 function formOf(checkpoint: Checkpoint, { added, dtype, precision }: WeightChanges): WrittenWeights['form'] {
@@ -62,9 +61,18 @@ export function hasCodes(checkpoint: Checkpoint): boolean {
   return checkpoint.usedNames.some((name) => codesOf(checkpoint.entry(name)) !== undefined);
 }
 
-/** What the tables of a checkpoint are stored in: what its word embeddings are; undefined for floats. */
-export function tableCodesOf(checkpoint: Checkpoint): TableCodes | undefined {
-  return codesOf(checkpoint.entry(WORD_EMBEDDINGS));
+/** What the matrices of a checkpoint are stored in: tables as its word embeddings are; undefined for floats. */
+export function matrixCodesOf(checkpoint: Checkpoint): MatrixCodes | undefined {
+  const tables = codesOf(checkpoint.entry(WORD_EMBEDDINGS));
+  const [first] = feedForwardNames(checkpoint);
+  const feedForward = codesOf(checkpoint.entry(first));
+  return tables && feedForward && { tables, feedForward };
+}
+
+/** What is asked for; if nothing is, what the source has, or 8 bits. */
+function codesToWrite(checkpoint: Checkpoint, { tables, feedForward }: AskedCodes): MatrixCodes {
+  const own = matrixCodesOf(checkpoint) ?? { tables: '8bit', feedForward: '8bit' };
+  return { tables: tables ?? own.tables, feedForward: feedForward ?? own.feedForward };
 }
 
 const SOURCE_DTYPES: readonly string[] = ['F32', 'F16', 'BF16'] satisfies WritableDtype[];

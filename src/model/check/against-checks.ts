@@ -11,7 +11,7 @@ import { type ModelFolder, networkFile } from '../model-folder.ts';
 import { formatPruneRule } from '../prune.ts';
 import { isLookedUpByOthers, numBelowZero } from '../query-weights.ts';
 import { givesWeights, type ModelSettings, precisionOf } from '../settings.ts';
-import { tableCodesOf } from '../write-weights.ts';
+import { matrixCodesOf } from '../write-weights.ts';
 import { effectOf, isSame, largestChange, type TokenWeights } from './effect.ts';
 import { effectOfKept } from './kept-special-tokens.ts';
 import { withMixedNetwork } from './mixed-network.ts';
@@ -221,7 +221,8 @@ async function checkNetworks({ subject, model, other }: Pair): Promise<CheckResu
     if (a === undefined || b === undefined) return notApplicable(id, 'the weights of one of the two cannot be read');
     const named = (checkpoint: Checkpoint) => ({ name: checkpoint.folder, checkpoint });
     const found = await networkDifferences(named(a), named(b), { terms: sharedTerms(model, other), roundsAlike: true });
-    const isRounded = tableCodesOf(a) !== tableCodesOf(b);
+    const [codesOfA, codesOfB] = [a, b].map(matrixCodesOf);
+    const isRounded = codesOfA?.tables !== codesOfB?.tables || codesOfA?.feedForward !== codesOfB?.feedForward;
     if (found.length === 0)
       return ok(
         id,

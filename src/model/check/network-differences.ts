@@ -1,8 +1,8 @@
 /** The weights of two checkpoints, tensor by tensor, as far as they decide vectors. */
 import type { Checkpoint } from '../checkpoint.ts';
 import { dequantiseRows, quantiseRows } from '../int8/codes.ts';
+import { packRows, unpackRows } from '../int8/four-bits.ts';
 import { codesOf } from '../int8/stored-codes.ts';
-import { packRows, unpackRows } from '../int8/table-codes.ts';
 import { readNetworkTensor, type WrittenTerms } from '../layouts/network-weights.ts';
 import { DECODER, DECODER_BIAS, MLM_BIAS } from '../tensor-names.ts';
 
@@ -70,7 +70,7 @@ async function differenceOf(a: TensorOf, b: TensorOf, { terms, roundsAlike = fal
   const values = async ([checkpoint, name]: TensorOf): Promise<Float32Array> => {
     const all = { numTerms: checkpoint.config.vocabSize, silenced: new Set<number>() };
     const { shape, values: read } = await readNetworkTensor(checkpoint, name, terms ?? all);
-    // s·c rounded once more is s·c again (codes.ts, table-codes.ts), so both sides may be.
+    // s·c rounded once more is s·c again (codes.ts, four-bits.ts), so both sides may be.
     return rounded && shape.length === 2 ? rounded(read, shape[1]) : read;
   };
   return largestDifference(await values(a), await values(b));

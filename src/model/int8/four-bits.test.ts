@@ -2,7 +2,7 @@ import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, Random, ShapeError } from '../../core/index.ts';
 import { CODE_LIMIT, dequantiseRows, quantiseRows } from './codes.ts';
-import { LEVELS, packRows, unpackRows } from './table-codes.ts';
+import { LEVELS, packRows, unpackRows } from './four-bits.ts';
 
 const ROW = 6;
 const value = fc.oneof(

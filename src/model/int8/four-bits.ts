@@ -1,6 +1,6 @@
 /**
- * Tables in 4-bit codes: those with a row for each term, [V, H], are a large part of a small model. A 4-bit code chooses one
- * of 16 fixed 8-bit codes, so that a table that was read is one in 8-bit codes:
+ * Matrices in 4-bit codes: tables with a row for each term, [V, H], and the feed-forward part of layers, which together are
+ * most of a small model. A 4-bit code chooses one of 16 fixed 8-bit codes, so that a matrix that was read is one in 8-bit codes:
  *
  *     w_jk ≈ s_j·L[n_jk]        n ∈ 0…15        L = −64 … −9, −3, 3, 9 … 64
  *
@@ -10,15 +10,26 @@
  * them anew.
  *
  * s_j has the least squared error Σ_k (w_jk − s_j·L[n_jk])², under one condition: the largest weight of a row is at ±64. So
- * int8 of the table that was read has the scales and codes that were stored (codes.ts), and 4 bits of it the same n again.
+ * int8 of the matrix that was read has the scales and codes that were stored (codes.ts), and 4 bits of it the same n again.
  */
 import { ConfigError, ShapeError } from '../../core/index.ts';
 import { CODE_LIMIT, type QuantisedRows } from './codes.ts';
 
-/** The codes that tables can be stored in. */
-export const TABLE_CODES = ['8bit', '4bit'] as const;
+/** The codes that matrices can be stored in. */
+export const CODES = ['8bit', '4bit'] as const;
 /** One of them. */
-export type TableCodes = (typeof TABLE_CODES)[number];
+export type Codes = (typeof CODES)[number];
+
+/** What the matrices of a model are stored in; all that are not named here are in 8 bits. */
+export type MatrixCodes = {
+  /** Tables with a row for each term: word embeddings, and a decoder that is not they. */
+  readonly tables: Codes;
+  /** Both matrices of the feed-forward part of every layer: two thirds of its weights. */
+  readonly feedForward: Codes;
+};
+
+/** What they are to be stored in; if not given as in the source, or in 8 bits. */
+export type AskedCodes = { readonly [Part in keyof MatrixCodes]?: MatrixCodes[Part] | undefined };
 
 /** Half of the levels; the others are their negatives. */
 const POSITIVE_LEVELS = [3, 9, 15, 22, 29, 38, 48, CODE_LIMIT];
@@ -46,12 +57,12 @@ const LARGEST_AT = 57;
 const DEVIATION = CODE_LIMIT / 2.733;
 /** Turns of levels by scale and scale by levels; later ones change little. */
 const MAX_TURNS = 8;
-/** An error of a smaller share of Σ w² is float32's: the row comes from a table in 4 bits. */
+/** An error of a smaller share of Σ w² is float32's: the row comes from a matrix in 4 bits. */
 const EXACT = 1e-12;
 /** Rows below this are 0; the scales of all others are well above those that codes.ts calls 0. */
 const SMALLEST = 2 ** -100;
 
-/** A table in 4-bit codes. */
+/** A matrix in 4-bit codes. */
 export type PackedRows = {
   /** n, two a byte, the first one in the low half: [R, H/2] */
   readonly packed: Uint8Array<ArrayBuffer>;
@@ -65,7 +76,7 @@ export type PackedRows = {
 export function packRows(values: Float32Array, rowSize: number): PackedRows {
   if (rowSize % 2 !== 0)
     throw new ConfigError(`rows of ${rowSize} weights cannot be stored in 4-bit codes, two of which fill a byte`, {
-      hint: 'leave the tables in 8 bits, without --tables 4bit',
+      hint: 'leave them in 8 bits, without --tables 4bit and --feed-forward 4bit',
     });
   const numRows = values.length / rowSize;
   if (!Number.isInteger(numRows)) throw new ShapeError(`${values.length} weights are not rows of ${rowSize}`);
@@ -79,7 +90,7 @@ export function packRows(values: Float32Array, rowSize: number): PackedRows {
   return { packed, scales, rowSize };
 }
 
-/** L[n] and s: the table in 8-bit codes. */
+/** L[n] and s: the matrix in 8-bit codes. */
 export function unpackRows({ packed, scales, rowSize }: PackedRows): QuantisedRows {
   const codes = new Int8Array(packed.length * 2);
   for (let i = 0; i < packed.length; i++) {

@@ -15,7 +15,15 @@ export function matrixNames(checkpoint: Pick<Checkpoint, 'usedNames' | 'entry'>)
 /** Weights of layers, whatever their sizes are. */
 const OF_LAYERS = /\.(?:layer|transform)\./;
 
-/** Those of them that are tables with a row for each term, [V, H]: the word embeddings, and a decoder that is not they. */
+/** Those of the feed-forward part of layers: not the output of their attention. */
+const FEED_FORWARD = /\.layer\.\d+\.(?:intermediate|output)\.dense\.weight$/;
+
+/** Both matrices of the feed-forward part of every layer. */
+export function feedForwardNames(checkpoint: Pick<Checkpoint, 'usedNames'>): Set<string> {
+  return new Set(checkpoint.usedNames.filter((name) => FEED_FORWARD.test(name)));
+}
+
+/** Those of the matrices that are tables with a row for each term, [V, H]: the word embeddings, and a decoder that is not they. */
 export function tableNames(checkpoint: Pick<Checkpoint, 'usedNames' | 'entry' | 'config'>): Set<string> {
   const { vocabSize, hiddenSize } = checkpoint.config;
   const isTable = (name: string) => {

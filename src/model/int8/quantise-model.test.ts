@@ -19,8 +19,8 @@ import { type TensorToWrite, writeSafetensors } from '../tensors/safetensors-wri
 import { topicHeadTensors } from '../topic-head.ts';
 import { writeWeights } from '../write-weights.ts';
 import { CODE_LIMIT, quantiseRows } from './codes.ts';
-import { quantiseModel } from './quantise-model.ts';
-import { LEVELS } from './table-codes.ts';
+import { LEVELS } from './four-bits.ts';
+import { type QuantiseOptions, quantiseModel } from './quantise-model.ts';
 
 let folder: string;
 let output: string;
@@ -368,6 +368,43 @@ describe('a folder with tables in 4 bits', () => {
     await expect(quantiseModel({ source, output, idf: 'none', tables: '4bit' })).rejects.toThrow('rows of 23 weights');
     expect(existsSync(output)).toBe(false);
     expect(await quantiseModel({ source, output, idf: 'none' })).toMatchObject({ tables: '8bit' });
+  });
+});
+
+describe('a folder with feed-forward layers in 4 bits', () => {
+  const makeSmall = (source: string, changes: Partial<QuantiseOptions> = {}) =>
+    quantiseModel({ source, output, idf: 'none', feedForward: '4bit', ...changes });
+
+  it.each(['tied', 'untied'])(
+    'holds two codes a byte for both matrices of each layer, and no others: %s',
+    async (name) => {
+      const report = await makeSmall(goldenFolder(name));
+      expect(report).toMatchObject({ tables: '8bit', feedForward: '4bit' });
+      const file = await openSafetensors(join(output, 'model.safetensors'));
+      await file.close();
+      const packed = [...file.tensors].filter(([, { dtype }]) => dtype === 'U8').map(([tensor]) => tensor);
+      const layers = [0, 1].map((layer) => `bert.encoder.layer.${layer}`);
+      const expected = layers.flatMap((layer) => [
+        `${layer}.intermediate.dense.weight`,
+        `${layer}.output.dense.weight`,
+      ]);
+      expect(packed.sort()).toEqual(expected.sort());
+    },
+  );
+
+  it('is the same model with all in 8 bits, and stays in 4 bits beside tables that are, too', async () => {
+    await makeSmall(goldenFolder('untied'));
+    const [eight, both, again] = ['8', 'both', 'again'].map((name) => join(folder, name));
+    await quantiseModel({ source: output, output: eight, feedForward: '8bit' });
+    expect(await vectors(eight, golden.texts)).toEqual(await vectors(output, golden.texts));
+    const small = { tables: '4bit', feedForward: '4bit' };
+    expect(await quantiseModel({ source: output, output: both, tables: '4bit' })).toMatchObject(small);
+    expect(await quantiseModel({ source: both, output: again })).toMatchObject(small);
+    const weights = [both, again].map((path) => readFileSync(join(path, 'model.safetensors')));
+    expect(weights[0].equals(weights[1])).toBe(true);
+    expect(readFileSync(join(again, 'README.md'), 'utf8')).toContain(
+      'tables of terms and feed-forward layers in 4-bit codes, run as int8',
+    );
   });
 });
 

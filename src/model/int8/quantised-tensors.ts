@@ -2,21 +2,24 @@
 import type { Checkpoint } from '../checkpoint.ts';
 import type { TensorToWrite } from '../tensors/safetensors-writer.ts';
 import { quantiseRows } from './codes.ts';
-import { matrixNames, tableNames } from './matrix-names.ts';
+import { type MatrixCodes, packRows } from './four-bits.ts';
+import { feedForwardNames, matrixNames, tableNames } from './matrix-names.ts';
 import { scaleName } from './stored-codes.ts';
-import { packRows, type TableCodes } from './table-codes.ts';
 
 /**
  * The tensors that encoding reads, one after the other, under BertForMaskedLM's names. They are the same for a checkpoint
- * and for the folder of codes that was made from it: s·c quantised once more is s and c again (codes.ts). With tables in
- * 8 bits they are also the same for a folder in 4 bits and for one in 8 that was made from it (table-codes.ts).
+ * and for the folder of codes that was made from it: s·c quantised once more is s and c again (codes.ts). With all in
+ * 8 bits they are also the same for a folder in 4 bits and for one in 8 that was made from it (four-bits.ts).
  */
 export async function* quantisedTensors(
   checkpoint: Checkpoint,
-  { tables }: { readonly tables: TableCodes },
+  { tables, feedForward }: MatrixCodes,
 ): AsyncGenerator<TensorToWrite> {
   const matrices = matrixNames(checkpoint);
-  const inFourBits = tables === '4bit' ? tableNames(checkpoint) : new Set<string>();
+  const inFourBits = new Set([
+    ...(tables === '4bit' ? tableNames(checkpoint) : []),
+    ...(feedForward === '4bit' ? feedForwardNames(checkpoint) : []),
+  ]);
   for (const name of checkpoint.usedNames) {
     const { shape } = checkpoint.entry(name);
     const values = await checkpoint.read(name);

@@ -1,13 +1,13 @@
 /**
- * Codes in a file of weights: a matrix X as I8 codes [R, n] under its own name, and its scales, F32 [R], under X_scale. A table
- * in 4-bit codes is U8 [R, n/2] there (table-codes.ts). Whoever wants float32 gets s·c.
+ * Codes in a file of weights: a matrix X as I8 codes [R, n] under its own name, and its scales, F32 [R], under X_scale. One
+ * in 4-bit codes is U8 [R, n/2] there (four-bits.ts). Whoever wants float32 gets s·c.
  */
 import { CheckpointError } from '../../core/index.ts';
 import type { Dtype } from '../tensors/dtype.ts';
 import type { StoredTensor, TensorFile } from '../tensors/tensor-file.ts';
 import { namedTensor } from '../tensors/weights-file.ts';
 import { dequantiseRows } from './codes.ts';
-import { type TableCodes, unpackRows } from './table-codes.ts';
+import { type Codes, unpackRows } from './four-bits.ts';
 
 /** The name of the scales that belong to a matrix. */
 export function scaleName(matrix: string): string {
@@ -15,7 +15,7 @@ export function scaleName(matrix: string): string {
 }
 
 /** The codes that a tensor is stored in; undefined for one in floats. */
-export function codesOf({ dtype }: Pick<StoredTensor, 'dtype'>): TableCodes | undefined {
+export function codesOf({ dtype }: Pick<StoredTensor, 'dtype'>): Codes | undefined {
   if (dtype === 'I8') return '8bit';
   return dtype === 'U8' ? '4bit' : undefined;
 }
