@@ -32,6 +32,12 @@ describe('a snippet', () => {
     expect(snippet('embeddings', { terms: terms({ '##s': 1 }) }).expansion).toEqual([]);
   });
 
+  it('does not highlight a word that hardly counts beside others, but does where none counts more', () => {
+    expect(marked('the boat on the river', { the: 0.2, boat: 3, river: 0.4 })).toBe('the *boat* on the *river*');
+    expect(marked('the boat', { the: 0.2 })).toBe('*the* boat');
+    expect(snippet('the boat', { terms: terms({ the: 0.2, boat: 3 }) }).matched).toEqual(terms({ boat: 3, the: 0.2 }));
+  });
+
   it('tells terms of the text or title from those that only the vector has', () => {
     const { matched, expansion, titleHighlights } = snippet('A boat.', {
       terms: terms({ river: 3, boat: 1, cafe: 2, cat: 4 }),

@@ -55,6 +55,9 @@ const DEFAULT_MAX_CHARS = 240;
 /** A word that is repeated counts this much of its weight: a passage with another word of the query is better. */
 const REPEATED = 0.1;
 
+/** A word whose terms all count less than this share of the heaviest is not shown as found: "of" beside "bread". */
+const FAINT = 0.1;
+
 /** Words whose tokens are kept. */
 const MAX_CACHED_WORDS = 20_000;
 
@@ -110,17 +113,19 @@ type Matching = {
 };
 
 /**
- * Words to highlight: those of whose tokens at least half are terms of the query. A word that shares but an ending with
- * the query ("##s") is not.
+ * Words to highlight: those of whose tokens at least half are terms of the query, and one counts enough to be seen. A word that
+ * shares but an ending with the query ("##s") is not.
  */
 function findMatches(text: string, { tokensOf, weights, found }: Matching): Highlight[] {
   const matches: Highlight[] = [];
   if (weights.size === 0) return matches;
+  const faint = FAINT * Math.max(...weights.values());
+  const isSeen = (term: number) => (weights.get(term) ?? 0) >= faint;
   for (const { start, end } of wordRanges(text)) {
     const ids = tokensOf(text.slice(start, end));
     const terms = ids.filter((id) => weights.has(id));
     for (const term of terms) found.add(term);
-    if (terms.length > 0 && terms.length * 2 >= ids.length) matches.push({ start, end, terms: [...new Set(terms)] });
+    if (terms.length * 2 >= ids.length && terms.some(isSeen)) matches.push({ start, end, terms: [...new Set(terms)] });
   }
   return matches;
 }
