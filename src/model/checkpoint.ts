@@ -311,6 +311,7 @@ function* expectedTensors(config: BertConfig, head: Head): Generator<[string, nu
   if (head === 'pooled') yield [TIED.pooled, [h, h]];
   if (head === 'topic') {
     yield [TOPIC.terms, [v, h]];
+    yield [TOPIC.mean, [h]];
     yield [TOPIC.bias, [v]];
   }
 }

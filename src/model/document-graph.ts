@@ -4,14 +4,25 @@
  *     mlm     u_i = LN(gelu(W·h_i + b))          BERT's own MLM head
  *     tied    u_i = s·h_i + β·E[x_i]             for checkpoints without one (tied-head.ts)
  *     pooled  u_i = s·h_i + β·E[x_i] + P·h̄       the same, and what the document is about as a whole: h̄ is the mean of its h_i
- *     topic   u_i = h̄/‖h̄‖                        that alone, decoded by a vector c_j of each term's own (runs/model/topic.ts)
+ *     topic   u_i = h̄/‖h̄‖ − t̄                   that alone, decoded by a vector c_j of each term's own (topic-head.ts)
  */
 import type { Value } from '../graph/index.ts';
-import { add, concat, GraphBuilder, linear, multiply, reduce, reshape, shapeOf, unsqueeze } from '../graph/index.ts';
+import {
+  add,
+  concat,
+  GraphBuilder,
+  linear,
+  multiply,
+  reduce,
+  reshape,
+  shapeOf,
+  subtract,
+  unsqueeze,
+} from '../graph/index.ts';
 import type { EncoderValues, ParameterLookup, ParameterSource, Products } from './bert-graph.ts';
 import { batchInputs, bertEncoder, floatProducts, mlmTransform } from './bert-graph.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import { isTiedKind, TIED, WORD_EMBEDDINGS } from './checkpoint.ts';
+import { isTiedKind, TIED, TOPIC, WORD_EMBEDDINGS } from './checkpoint.ts';
 import { integerHead } from './int8/integer-head.ts';
 import type { MatrixLookup } from './int8/integer-products.ts';
 import { integerProducts } from './int8/integer-products.ts';
@@ -64,7 +75,7 @@ export type DecoderInputParts = Pick<Checkpoint, 'config' | 'head'> & {
 /** What the head reads: of a topic head all positions say the same, and one is enough. */
 function headInputs(g: GraphBuilder, encoder: EncoderValues, parts: DecoderInputParts): HeadInputs {
   if (parts.head !== 'topic') return { ...encoder, u: decoderInput(g, encoder, parts) };
-  const u = topic(g, encoder); //                                                                      [B, H]
+  const u = topic(g, encoder, parts); //                                                                      [B, H]
   const batchShape = concat(g, [shapeOf(g, u, { start: 0, end: 1 }), g.ints(1)], 2); //                [B, 1]
   const mask = g.node('Expand', [g.scalar(1), batchShape], { dtype: 'float32', shape: ['B', 1] }); //  [B, 1]
   return { u, mask, batchShape };
@@ -76,7 +87,7 @@ export function decoderInput(
   encoder: EncoderValues,
   { config, head, parameters, products = floatProducts(g, parameters), spelledOut }: DecoderInputParts,
 ): Value {
-  if (head === 'topic') return everywhere(g, topic(g, encoder), encoder);
+  if (head === 'topic') return everywhere(g, topic(g, encoder, { parameters }), encoder);
   if (!isTiedKind(head)) return mlmTransform(g, encoder.hidden, { config, parameters, products, spelledOut });
   const scalars = { scale: parameters(TIED.scale), inputShare: parameters(TIED.inputShare) };
   const u = tiedInput(g, encoder, { products, ...scalars });
@@ -106,9 +117,9 @@ function tiedInput(
   return add(g, multiply(g, hidden, scale), multiply(g, flat, inputShare));
 }
 
-/** h̄/‖h̄‖, [B, H] */
-function topic(g: GraphBuilder, encoder: EncoderValues): Value {
-  return unitLength(g, meanState(g, encoder));
+/** h̄/‖h̄‖ − t̄, [B, H] */
+function topic(g: GraphBuilder, encoder: EncoderValues, { parameters }: Pick<DecoderInputParts, 'parameters'>): Value {
+  return subtract(g, unitLength(g, meanState(g, encoder)), parameters(TOPIC.mean));
 }
 
 /** A row of each document for every position of it, [N, H] */

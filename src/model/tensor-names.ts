@@ -31,6 +31,7 @@ export const TIED = {
 /** Names of the topic head's tensors (document-graph.ts). */
 export const TOPIC = {
   terms: 'lzero.topic_head.terms',
+  mean: 'lzero.topic_head.mean',
   bias: 'lzero.topic_head.bias',
 } as const;
 

@@ -26,12 +26,13 @@ describe('thresholds of a topic head', () => {
   };
 
   it('leave 180 terms active on average, and never those that are excluded', () => {
-    const { terms, bias } = topicHead(parts);
+    const { terms, mean, bias } = topicHead(parts);
     let numActive = 0;
     for (let d = 0; d < numDocs; d++)
       for (let j = 0; j < numTerms; j++) {
         let z = bias[j];
-        for (let k = 0; k < width; k++) z += parts.documents.data[d * width + k] * terms.data[j * width + k];
+        for (let k = 0; k < width; k++)
+          z += (parts.documents.data[d * width + k] - mean[k]) * terms.data[j * width + k];
         if (z <= 0) continue;
         numActive++;
         expect(parts.excluded.has(j)).toBe(false);
@@ -46,7 +47,7 @@ describe('thresholds of a topic head', () => {
 });
 
 describe('a topic head in a network', () => {
-  it('gives relu(t·c_j + b_j) of the mean state at length 1, filtered or not; in int8 nearly', async () => {
+  it('gives relu((t − t̄)·c_j + b_j) of the mean state at length 1, filtered or not; in int8 nearly', async () => {
     const { folder, remove } = copyOfGolden('tied');
     try {
       const head = await addHead(folder);
@@ -67,7 +68,11 @@ describe('a topic head in a network', () => {
     const checkpoint = await Checkpoint.open(folder);
     const { vocabSize, hiddenSize: width } = checkpoint.config;
     const random = new Random(2);
-    const head = { terms: { data: normals(random, vocabSize * width), width }, bias: normals(random, vocabSize) };
+    const head = {
+      terms: { data: normals(random, vocabSize * width), width },
+      mean: normals(random, width).map((value) => value / 10),
+      bias: normals(random, vocabSize),
+    };
     const made = join(folder, 'made');
     await writeWeights(made, checkpoint, { added: topicHeadTensors(head) });
     await checkpoint.close();
@@ -78,7 +83,7 @@ describe('a topic head in a network', () => {
   async function expectedLogits(
     folder: string,
     documents: readonly Int32Array[],
-    { terms: { data, width }, bias }: TopicHead,
+    { terms: { data, width }, mean, bias }: TopicHead,
   ): Promise<Float64Array[]> {
     const checkpoint = await Checkpoint.open(folder);
     expect(checkpoint.head).toBe('topic');
@@ -87,7 +92,7 @@ describe('a topic head in a network', () => {
     return documents.map((_, d) =>
       Float64Array.from(bias, (b, j) => {
         let z = b;
-        for (let k = 0; k < width; k++) z += means[d * width + k] * data[j * width + k];
+        for (let k = 0; k < width; k++) z += (means[d * width + k] - mean[k]) * data[j * width + k];
         return Math.max(0, z);
       }),
     );

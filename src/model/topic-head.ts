@@ -1,12 +1,13 @@
 /**
  * A head that decodes what a document is about as a whole by a vector of its own for each term (term-vectors.ts).
  *
- *     z_j = relu( t·(s·c_j) + b_j )                   t = h̄/‖h̄‖, the mean state of the document at length 1
- *     b_j = −s·(t̄·c_j + θ/g_j)                        t̄ the mean of t over documents;  g_j = q_j·exp(−κ·q_j)
+ *     z_j = relu( (t − t̄)·(s·c_j) + b_j )             t = h̄/‖h̄‖, the mean state of the document at length 1
+ *     b_j = −s·θ/g_j                                  t̄ the mean of t over documents;  g_j = q_j·exp(−κ·q_j)
  *
  * q_j is the weight of the term in a query, and exp(−q_j) how often it is asked for, if q_j is an inverse document frequency:
  * a term is kept where it has much to say, q_j·(t − t̄)·c_j, for queries that come. θ leaves TARGET_TERMS active on average.
- * s and κ were chosen on development sets (docs/EXPERIMENTS.md). Knows nothing of networks.
+ * s and κ were chosen on development sets (docs/EXPERIMENTS.md). t̄ could be a part of b: but it is what documents have in common,
+ * several times what tells them apart, and codes of c_j (int8/) would be off by their error in it. Knows nothing of networks.
  */
 import { assert, InputError } from '../core/index.ts';
 import { meanRow, type Rows } from './pooled-matrix.ts';
@@ -28,6 +29,8 @@ const NEVER = -1_000;
 export type TopicHead = {
   /** s·c, [V, H] */
   readonly terms: Rows;
+  /** t̄, [H] */
+  readonly mean: Float32Array;
   /** b, [V] */
   readonly bias: Float32Array;
 };
@@ -59,8 +62,8 @@ export function topicHead({ terms, documents, queryWeights, excluded }: TopicHea
   const gains = queryWeights.map((q, j) => (excluded.has(j) ? 0 : q * Math.exp(-RARENESS * q))); // g
   const mean = meanRow(documents); // t̄
   const theta = threshold({ terms, documents, mean, gains });
-  const bias = gains.map((gain, j) => (gain > 0 ? -SCALE * (product(terms, j, mean) + theta / gain) : NEVER));
-  return { terms: { data: terms.data.map((value) => SCALE * value), width }, bias };
+  const bias = gains.map((gain) => (gain > 0 ? (-SCALE * theta) / gain : NEVER));
+  return { terms: { data: terms.data.map((value) => SCALE * value), width }, mean: Float32Array.from(mean), bias };
 }
 
 type Calibration = Omit<TopicHeadParts, 'queryWeights' | 'excluded'> & {
@@ -93,9 +96,10 @@ function product({ data, width }: Rows, row: number, vector: Float64Array): numb
 }
 
 /** The head as tensors of a checkpoint. */
-export function topicHeadTensors({ terms, bias }: TopicHead): TensorToWrite[] {
+export function topicHeadTensors({ terms, mean, bias }: TopicHead): TensorToWrite[] {
   return [
     { name: TOPIC.terms, dtype: 'F32', shape: [bias.length, terms.width], values: terms.data },
+    { name: TOPIC.mean, dtype: 'F32', shape: [mean.length], values: mean },
     { name: TOPIC.bias, dtype: 'F32', shape: [bias.length], values: bias },
   ];
 }

@@ -2,6 +2,7 @@
 import type { Checkpoint } from '../checkpoint.ts';
 import { dequantiseRows, quantiseRows } from '../int8/codes.ts';
 import { packRows, unpackRows } from '../int8/four-bits.ts';
+import { packedGroupSize } from '../int8/matrix-names.ts';
 import { codesOf } from '../int8/stored-codes.ts';
 import { readNetworkTensor, type WrittenTerms } from '../layouts/network-weights.ts';
 import { DECODER, DECODER_BIAS, MLM_BIAS } from '../tensor-names.ts';
@@ -55,13 +56,18 @@ const HEAD_NAMES: ReadonlySet<string> = new Set([DECODER, DECODER_BIAS, MLM_BIAS
 
 type TensorOf = readonly [checkpoint: Checkpoint, name: string];
 
-/** Rounds a matrix to the coarser codes of two; undefined where both are stored in the same ones, or differ anyway. */
+/**
+ * Rounds a matrix to what the codes of two have in common: 8 bits, also of 4, or 4 beside floats. Undefined where both are stored
+ * in the same ones, or differ anyway.
+ */
 function roundingOf(a: TensorOf, b: TensorOf): ((values: Float32Array, rowSize: number) => Float32Array) | undefined {
   const [x, y] = [a, b].map(([checkpoint, name]) => checkpoint.entry(name));
   const codes = [codesOf(x), codesOf(y)];
   if (codes[0] === codes[1] || x.shape[1] !== y.shape[1]) return undefined;
   const rowsOf = (values: Float32Array, rowSize: number) =>
-    codes.includes('4bit') ? unpackRows(packRows(values, rowSize)) : quantiseRows(values, rowSize);
+    codes.includes('8bit')
+      ? quantiseRows(values, rowSize)
+      : unpackRows(packRows(values, packedGroupSize(a[1], rowSize)));
   return (values, rowSize) => dequantiseRows(rowsOf(values, rowSize));
 }
 

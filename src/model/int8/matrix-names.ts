@@ -1,6 +1,7 @@
 /** Which tensors of a checkpoint int8 keeps in codes. */
 import type { Checkpoint } from '../checkpoint.ts';
 import { TIED } from '../tensor-names.ts';
+import { groupSizeOf } from './four-bits.ts';
 
 /** Read once for each document, not for each position: too small to matter, for time or for size. */
 const KEPT_AS_FLOAT = /\.(?:position|token_type)_embeddings\./;
@@ -21,6 +22,11 @@ const FEED_FORWARD = /\.layer\.\d+\.(?:intermediate|output)\.dense\.weight$/;
 /** Both matrices of the feed-forward part of every layer. */
 export function feedForwardNames(checkpoint: Pick<Checkpoint, 'usedNames'>): Set<string> {
   return new Set(checkpoint.usedNames.filter((name) => FEED_FORWARD.test(name)));
+}
+
+/** Weights of a matrix's rows that share a scale in 4 bits. */
+export function packedGroupSize(name: string, rowSize: number): number {
+  return FEED_FORWARD.test(name) ? groupSizeOf(rowSize) : rowSize;
 }
 
 /** Those of the matrices that are tables with a row for each term, [V, H]: the word embeddings, and a decoder that is not they. */

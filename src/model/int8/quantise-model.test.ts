@@ -413,7 +413,11 @@ async function writeTopicModel(path: string): Promise<string> {
   cpSync(goldenFolder('tied'), path, { recursive: true });
   const random = new Random(3);
   const terms = { data: Float32Array.from({ length: 277 * 24 }, () => 3 * random.normal()), width: 24 };
-  const added = topicHeadTensors({ terms, bias: new Float32Array(277).fill(-3) });
+  const added = topicHeadTensors({
+    terms,
+    mean: new Float32Array(24).fill(0.05),
+    bias: new Float32Array(277).fill(-3),
+  });
   const checkpoint = await Checkpoint.open(goldenFolder('tied'));
   await writeWeights(join(path, 'model.safetensors'), checkpoint, { added });
   await checkpoint.close();

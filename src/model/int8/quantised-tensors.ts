@@ -3,7 +3,7 @@ import type { Checkpoint } from '../checkpoint.ts';
 import type { TensorToWrite } from '../tensors/safetensors-writer.ts';
 import { quantiseRows } from './codes.ts';
 import { type MatrixCodes, packRows } from './four-bits.ts';
-import { feedForwardNames, matrixNames, tableNames } from './matrix-names.ts';
+import { feedForwardNames, matrixNames, packedGroupSize, tableNames } from './matrix-names.ts';
 import { scaleName } from './stored-codes.ts';
 
 /**
@@ -36,9 +36,11 @@ function* quantisedMatrix(name: string, values: Float32Array, shape: readonly nu
 }
 
 function* packedMatrix(name: string, values: Float32Array, shape: readonly number[]): Generator<TensorToWrite> {
-  const { packed, scales } = packRows(values, shape[1]);
-  yield { name, dtype: 'U8', shape: [shape[0], shape[1] / 2], values: packed };
-  yield scalesOf(name, scales);
+  const [numRows, rowSize] = shape;
+  const groupSize = packedGroupSize(name, rowSize);
+  const { packed, scales } = packRows(values, groupSize);
+  yield { name, dtype: 'U8', shape: [numRows, rowSize / 2], values: packed };
+  yield { ...scalesOf(name, scales), shape: groupSize === rowSize ? [numRows] : [numRows, rowSize / groupSize] };
 }
 
 function scalesOf(matrix: string, scales: Float32Array): TensorToWrite {

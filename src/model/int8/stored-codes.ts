@@ -34,18 +34,21 @@ export async function readStoredCodes(file: TensorFile, stored: StoredCodes): Pr
   const { dtype, shape } = tensor;
   if (stored.scales === undefined) throw withoutScales(`${file.path}: the tensor ${stored.codes}`, dtype);
   const scales = await file.readFloat32(stored.scales);
-  if (shape.length !== 2 || scales.length !== shape[0]) {
+  const isPacked = codesOf(tensor) === '4bit';
+  const rowSize = shapeOfValues(tensor)[1];
+  const groupSize = (shape[0] * rowSize) / scales.length; // a row, or in 4 bits an even part of it
+  if (shape.length !== 2 || !(isPacked ? Number.isInteger(rowSize / groupSize) : scales.length === shape[0])) {
     throw new CheckpointError(
       `${file.path}: the tensor ${stored.codes} has shape [${shape.join(', ')}], which ${scales.length} scales do not fit`,
-      { hint: 'codes have a scale for each row; make the folder again with lzero model quantize' },
+      {
+        hint: 'codes have a scale for each row, 4-bit ones for each row or group; make the folder again with lzero model quantize',
+      },
     );
   }
-  const rows = { scales, rowSize: shapeOfValues(tensor)[1] };
+  const rows = { scales, rowSize: groupSize };
   const bytes = await file.readBytes(stored.codes);
   return dequantiseRows(
-    codesOf(tensor) === '4bit'
-      ? unpackRows({ packed: new Uint8Array(bytes), ...rows })
-      : { codes: new Int8Array(bytes), ...rows },
+    isPacked ? unpackRows({ packed: new Uint8Array(bytes), ...rows }) : { codes: new Int8Array(bytes), ...rows },
   );
 }
 
