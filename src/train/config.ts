@@ -8,10 +8,21 @@ import { ConfigError, describeIssues } from '../core/index.ts';
 import { lambdaAt } from '../losses/index.ts';
 import { ACTIVATIONS, parsePruneRule } from '../model/index.ts';
 import { PAPER_ENSEMBLE, parseTeacher, type TeacherSpec, teacherSpecSchema } from '../teach/index.ts';
-
-/** A whole number above 0. */
-export const count = z.int().positive();
-const rate = z.number().positive();
+import {
+  checkCache,
+  checkPlaces,
+  checkWarmup,
+  count,
+  dataShapeOf,
+  engineShape,
+  evaluateShape,
+  limitsIn,
+  modelShape,
+  optimShape,
+  outputShape,
+  rate,
+  teacherMemory,
+} from './shared-settings.ts';
 
 function isPruneRule(text: string): boolean {
   try {
@@ -21,17 +32,6 @@ function isPruneRule(text: string): boolean {
     return false;
   }
 }
-
-/** What every training says of its model. */
-export const modelShape = {
-  base: z
-    .string()
-    .min(1)
-    .default('default')
-    .describe('the checkpoint or model to begin with: a folder, the name of a pulled model, or default'),
-  maxLength: z.int().min(3).default(256).describe('tokens of a document that are read in training'),
-  dtype: z.enum(['F32', 'F16']).default('F32').describe('type of the weights in the finished model'),
-};
 
 const modelSchema = z.strictObject({
   base: modelShape.base,
@@ -52,68 +52,6 @@ const modelSchema = z.strictObject({
 export const FORMATS = ['scored', 'triples', 'pairs'] as const;
 /** How a file of training data is read. */
 export type TrainingFormat = (typeof FORMATS)[number];
-
-const collectionSchema = z
-  .union([
-    z.string().min(1),
-    z.strictObject({ documents: z.string().min(1).describe('a file'), queries: z.string().min(1).describe('a file') }),
-  ])
-  .describe('whose ids stand in the lines in place of texts: a folder in BEIR layout, or two files; held in memory');
-
-/** A source whose lines are of one of these formats. */
-function sourceSchemaOf<const Formats extends readonly string[]>(formats: Formats) {
-  return z.strictObject({
-    path: z.string().min(1).describe('a file, or a collection in BEIR layout'),
-    format: z.enum(formats).describe('how its lines are read'),
-    weight: z.number().positive().default(1).describe('how often a sample of this source comes, against the others'),
-    split: z.string().min(1).optional().describe('judgements of a collection; train if not given'),
-    collection: collectionSchema.optional(),
-    mendEncoding: z
-      .boolean()
-      .default(false)
-      .describe('documents of the collection that are UTF-8 taken for Latin-1 are put right, as in MS MARCO'),
-  });
-}
-
-/** What every training says of its data. */
-export function dataShapeOf<const Formats extends readonly string[]>(formats: Formats) {
-  return {
-    train: z
-      .union([z.string().min(1), z.array(sourceSchemaOf(formats)).min(1)])
-      .describe('a file or collection, or several'),
-    format: z.enum(formats).optional().describe('of a single file or collection'),
-    split: z.string().min(1).optional().describe('judgements of a single collection; train if not given'),
-    collection: collectionSchema.optional(),
-    mendEncoding: z.boolean().optional().describe('of a single source, as there'),
-    shuffleBuffer: count.default(10_000).describe('lines in memory among which the next one is chosen'),
-    maxBadLines: z.int().min(0).default(0).describe('lines that may be unreadable; they are named and left out'),
-  };
-}
-
-/** Where the settings of sources must stand: with each of several, or beside the only one. */
-export type SourceSettings = {
-  readonly train: string | readonly unknown[];
-  readonly format?: string | undefined;
-  readonly split?: string | undefined;
-  readonly collection?: unknown;
-  readonly mendEncoding?: boolean | undefined;
-};
-
-/** Names settings of sources that stand in the wrong place. */
-export function checkPlaces(
-  { train, format, split, collection, mendEncoding }: SourceSettings,
-  formats: readonly string[],
-  problem: (path: string, message: string) => void,
-): void {
-  if (typeof train === 'string' && format === undefined) problem('format', `expected ${listed(formats)}`);
-  if (typeof train === 'string') return;
-  for (const [key, value] of Object.entries({ format, split, collection, mendEncoding }))
-    if (value !== undefined) problem(key, `give ${key} with each source`);
-}
-
-function listed(names: readonly string[]): string {
-  return `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
-}
 
 const { shuffleBuffer, maxBadLines, ...sources } = dataShapeOf(FORMATS);
 
@@ -162,13 +100,6 @@ const rankTermSchema = z
     if (temperature !== 1 && loss !== 'kl' && loss !== 'info-nce') hasNone('temperature');
     if (teacherTemperature !== undefined && loss !== 'kl') hasNone('teacherTemperature');
   });
-
-/** Where teachers keep what they have encoded. */
-export const teacherMemory = z
-  .string()
-  .min(1)
-  .optional()
-  .describe('folder in which they keep what they have encoded, for runs that share it; the run’s own if not given');
 
 const teachersSchema = z.strictObject({
   models: z
@@ -293,34 +224,6 @@ const groupSchema = z.strictObject({
   weightDecay: z.number().min(0).optional().describe('of the head of its own; that of the network if not given'),
 });
 
-/** What every training says of its steps. */
-export const optimShape = {
-  learningRate: rate.default(2e-5).describe('γ, the highest, after the warm-up'),
-  weightDecay: z.number().min(0).default(0.01).describe('of AdamW, on all parameters'),
-  beta1: z.number().min(0).lt(1).default(0.9).describe('β₁ of AdamW'),
-  beta2: z.number().min(0).lt(1).default(0.999).describe('β₂ of AdamW'),
-  epsilon: rate.default(1e-8).describe('ε of AdamW'),
-  warmup: z.int().min(0).default(6000).describe('steps in which the learning rate grows'),
-  decay: z.enum(['linear', 'cosine', 'none']).default('linear').describe('how it falls to 0 at the last step'),
-  clip: rate.nullable().default(null).describe('largest norm of the gradient; null for no clipping'),
-  steps: count.default(100_000).describe('optimiser steps of the run'),
-  seed: z
-    .int()
-    .min(0)
-    .max(2 ** 32 - 1)
-    .default(42)
-    .describe('decides batches and dropout'),
-};
-
-/** A warm-up that never ends is none. */
-export function checkWarmup(
-  { warmup, steps }: { readonly warmup: number; readonly steps: number },
-  context: Pick<z.RefinementCtx, 'addIssue'>,
-): void {
-  if (warmup >= steps)
-    context.addIssue({ code: 'custom', path: ['warmup'], message: `${warmup} steps of ${steps}: expected fewer` });
-}
-
 const { seed, ...stepShape } = optimShape;
 
 const optimSchema = z
@@ -334,15 +237,6 @@ const optimSchema = z
   })
   .superRefine(checkWarmup);
 
-/** What every evaluation says. */
-export const evaluateShape = {
-  split: z.string().min(1).default('dev').describe('its judgements'),
-  every: count.default(1000).describe('steps between evaluations'),
-  maxQueries: count.nullable().default(null).describe('of the judged queries the first so many'),
-  maxDocuments: count.nullable().default(null).describe('judged documents and as many others as fit; null for all'),
-  patience: count.nullable().default(null).describe('evaluations without a better one before the run ends early'),
-};
-
 const evaluateSchema = z.strictObject({
   collection: z.string().min(1).describe('a collection in BEIR layout'),
   ...evaluateShape,
@@ -351,47 +245,6 @@ const evaluateSchema = z.strictObject({
     .default('best')
     .describe('which model is the finished one; until λ has its full value, none counts as best'),
 });
-
-const DEFAULT_CACHE_BYTES = 20e9;
-
-/** What every training says of the engine. */
-export const engineShape = {
-  device: z.enum(['cpu', 'webgpu', 'cuda', 'dml', 'coreml']).default('cpu').describe('only cpu is tested'),
-  threads: count.nullable().default(null).describe('null for as many as the machine has'),
-  activations: z
-    .enum(['recompute', 'save'])
-    .default('recompute')
-    .describe('what backward does about forward’s results'),
-  microBatchTokens: count.default(2048).describe('tokens that run through the network together: bounds the memory'),
-  dropout: z.number().min(0).lt(1).default(0).describe('share of elements that dropout sets to 0'),
-  freezeLayers: z
-    .int()
-    .min(0)
-    .default(0)
-    .describe('layers from the first on that stay as they are, and the embeddings'),
-  freezeEmbeddings: z
-    .boolean()
-    .default(false)
-    .describe('embeddings, and a decoder tied to them, stay as they are; freezeLayers above 0 implies it'),
-  frozenCacheBytes: z
-    .int()
-    .min(0)
-    .default(DEFAULT_CACHE_BYTES)
-    .describe('disk that the outputs of frozen layers may take: tokens × hidden size × 4 for each document'),
-};
-
-/** A cache of layers that are not frozen is a mistake. */
-export function checkCache(
-  { freezeLayers, frozenCacheBytes }: { readonly freezeLayers: number; readonly frozenCacheBytes: number },
-  context: Pick<z.RefinementCtx, 'addIssue'>,
-): void {
-  if (freezeLayers === 0 && frozenCacheBytes !== 0 && frozenCacheBytes !== DEFAULT_CACHE_BYTES)
-    context.addIssue({
-      code: 'custom',
-      path: ['frozenCacheBytes'],
-      message: 'no layers are frozen (freezeLayers): write 0, or leave it out',
-    });
-}
 
 const engineSchema = z
   .strictObject({
@@ -402,13 +255,6 @@ const engineSchema = z
       .describe('terms that a step computes beside those of its queries, drawn anew each time; null for all'),
   })
   .superRefine(checkCache);
-
-/** What every training says of what it writes. */
-export const outputShape = {
-  logEvery: count.default(10).describe('steps between lines of metrics.jsonl'),
-  checkpointEvery: count.default(500).describe('steps between checkpoints'),
-  keepCheckpoints: count.default(1).describe('how many of the newest checkpoints stay'),
-};
 
 const outputSchema = z.strictObject({
   ...outputShape,
@@ -495,14 +341,6 @@ export function trainConfigFor({ vocabSize, numLayers, maxPositions }: ModelFact
     atMost(['sparsity', 'threshold'], sparsity.threshold, vocabSize - 1, 'since the base model has one term more');
     atMost(['engine', 'freezeLayers'], engine.freezeLayers, numLayers, 'the layers of the base model');
   });
-}
-
-/** Names settings that are larger than the base model allows. */
-export function limitsIn(context: Pick<z.RefinementCtx, 'addIssue'>) {
-  return (path: [string, string], value: number | null, most: number, what: string): void => {
-    if (value === null || value <= most) return;
-    context.addIssue({ code: 'custom', path, message: `${value}: expected at most ${most}, ${what}` });
-  };
 }
 
 /** A configuration as it is written: what has a default may be missing. */

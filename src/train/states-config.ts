@@ -1,10 +1,11 @@
 /**
  * The configuration of a training that has no terms: the encoder learns to give the mean states of another one, which
- * documents alone are enough for. What it says of data, steps, engine and output is what other trainings say (config.ts);
+ * documents alone are enough for. What it says of data, steps, engine and output is what other trainings say (shared-settings.ts);
  * what it does not know, such as sparsity or query weights, is an error.
  */
 import { z } from 'zod';
 import { teacherSpecSchema } from '../teach/index.ts';
+import { FORMATS, type ModelFacts, type TrainConfig } from './config.ts';
 import {
   checkCache,
   checkPlaces,
@@ -13,15 +14,12 @@ import {
   dataShapeOf,
   engineShape,
   evaluateShape,
-  FORMATS,
   limitsIn,
-  type ModelFacts,
   modelShape,
   optimShape,
   outputShape,
-  type TrainConfig,
   teacherMemory,
-} from './config.ts';
+} from './shared-settings.ts';
 
 /** Data that documents are taken from. */
 const DOCUMENT_FORMATS = ['documents', ...FORMATS] as const;

@@ -1,4 +1,5 @@
 /** A run that trains a sparse model: what the loop asks of it, by trainer, evaluator and guards. */
+import type { Matrix } from '../../losses/index.ts';
 import type { Checkpoint, ModelFolder } from '../../model/index.ts';
 import type { TrainingData } from '../batches/training-data.ts';
 import { lambdaReached, rampSteps, type TrainConfig } from '../config.ts';
@@ -46,7 +47,7 @@ export function sparseTask(config: TrainConfig, parts: SparseParts): Task {
   };
 }
 
-function lookAt(z: Parameters<typeof logitStatistics>[0]): FirstLook {
+function lookAt(z: Matrix): FirstLook {
   const statistics = logitStatistics(z);
   const { mean, spread, activeTerms } = statistics;
   const note = `first batch: logits ${mean.toFixed(2)} ± ${spread.toFixed(2)}, ${activeTerms.toFixed(0)} active terms a document`;
