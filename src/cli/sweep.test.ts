@@ -1,10 +1,11 @@
 /** `lzero sweep` as it is typed: what is printed, what is refused. The sweep itself is tested in src/sweep. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommands } from '../../test/cli/fake-host.ts';
 import { writeTinyTraining } from '../../test/train/tiny-training.ts';
+import { InterruptedError } from '../core/index.ts';
 import { sweepCommand } from './sweep.ts';
 
 let folder: string;
@@ -43,6 +44,41 @@ describe('lzero sweep', () => {
       failed: [],
     });
   }, 60_000);
+
+  it('--jobs starts other processes, whose points are in the same file with the same numbers', async () => {
+    const grid = readFileSync(config, 'utf8').replace('[0.01, 0.02]', '[0.01, 0.02, 0.03, 0.04]');
+    const wide = join(folder, 'wide.yaml');
+    writeFileSync(wide, grid);
+    const numbers = (file: string) =>
+      readFileSync(file, 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => ({ ...JSON.parse(line), seconds: undefined }));
+    const alone = await lzero(wide, '-o', join(folder, 'alone'), '--quiet');
+    const { exitCode, stdout, stderr } = await lzero(wide, '-o', join(folder, 'together'), '--jobs', '2');
+    expect(exitCode, stderr).toBe(0);
+    expect(numbers(stdout.trimEnd())).toEqual(numbers(alone.stdout.trimEnd()));
+    expect(stderr).toMatch(/^job 2: point 4\/4: lambda=0\.04$/m);
+    expect(stderr).toContain('4 of 4 points over');
+  }, 120_000);
+
+  it('--jobs ends its processes when it is stopped', async () => {
+    const slow = join(folder, 'slow.yaml');
+    writeFileSync(
+      slow,
+      readFileSync(config, 'utf8').replace('optim.steps: 4, evaluate.every: 4', 'optim.steps: 100000'),
+    );
+    const controller = new AbortController();
+    const output = join(folder, 'stopped');
+    const running = runCommands([sweepCommand], ['sweep', slow, '-o', output, '--jobs', '2'], {
+      signal: controller.signal,
+    });
+    const locks = () => [0.01, 0.02].map((lambda) => existsSync(join(output, 'points', `lambda=${lambda}.lock`)));
+    await expect.poll(locks, { timeout: 60_000 }).toEqual([true, true]);
+    controller.abort(new InterruptedError());
+    expect((await running).exitCode).toBe(130);
+    expect(locks()).toEqual([false, false]); // each by its own process, at its end
+  }, 120_000);
 
   it('--dry-run prints the names of the points and trains nothing', async () => {
     const { stdout } = await lzero(config, '--dry-run');

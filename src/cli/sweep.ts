@@ -5,6 +5,7 @@ import { ConfigSource, describeSettings, renderSettings } from '../config/index.
 import { type Progress, UsageError } from '../core/index.ts';
 import {
   type BudgetEvent,
+  type BudgetOutcome,
   type PointResult,
   parseBudgets,
   planSweep,
@@ -19,6 +20,8 @@ import {
 import { reportBudget, showBudgetPlan } from './budget-report.ts';
 import type { CliContext } from './context.ts';
 import { formatCounted } from './format.ts';
+import { Jobs } from './jobs.ts';
+import { positiveInteger } from './model-options.ts';
 import { withExamples } from './program.ts';
 import { provenance } from './provenance.ts';
 import { parseShard, type Shard } from './shard.ts';
@@ -28,6 +31,7 @@ type SweepCommandOptions = {
   readonly output?: string;
   readonly budget?: readonly string[];
   readonly shard?: Shard;
+  readonly jobs: number;
   readonly dryRun?: boolean;
   readonly settings?: boolean;
 };
@@ -44,6 +48,12 @@ export function sweepCommand(context: CliContext): Command {
       (limits: string, before: readonly string[] = []) => [...before, limits],
     )
     .option('--shard <i/n>', 'only every n-th point, from the i-th on, for machines that share a folder', parseShard)
+    .option(
+      '--jobs <number>',
+      'processes that take points from one folder; give each its share of the cores, engine.threads',
+      positiveInteger,
+      1,
+    )
     .option('--dry-run', 'only check every point, and print their names')
     .option('--settings', 'print every setting of such a file, with its default and its meaning')
     .action((file: string | undefined, options: SweepCommandOptions) => run(context, file, options));
@@ -51,6 +61,7 @@ export function sweepCommand(context: CliContext): Command {
     'lzero sweep sweep.yaml': 'every point a run in sweep.sweep/points, results in sweep.sweep/results.jsonl',
     'lzero sweep sweep.yaml --dry-run': 'which points there are, each checked',
     'lzero sweep sweep.yaml -o shared --shard 2/4': 'the second of four machines; the same call again goes on',
+    'lzero sweep sweep.yaml --jobs 2': 'two points at a time',
     'lzero view sweep.sweep/points/*': 'the curves of all points',
     'lzero sweep sweep.yaml --budget "flops<=2, indexSize<=50MB"':
       'sweep.sweep/best.yaml and best/, the best model within',
@@ -75,21 +86,49 @@ async function run(context: CliContext, file: string | undefined, options: Sweep
   const sweep = options.budget ? { ...written, budget: parseBudgets(options.budget) } : written;
   if (options.dryRun) return await (sweep.budget ? showBudgetPlan(context, sweep) : showPoints(context, sweep));
   const folder = options.output ?? `${basename(file, extname(file))}.sweep`;
+  const outcome = await withJobs(context, jobArguments(file, { ...options, output: folder }), {
+    count: options.jobs,
+    work: () => sweepInto(context, sweep, { folder, shard: options.shard }),
+  });
+  await ('best' in outcome ? reportBudget(context, outcome) : report(context, outcome));
+}
+
+async function sweepInto(
+  context: CliContext,
+  sweep: SweepConfig,
+  where: { readonly folder: string; readonly shard: Shard | undefined },
+): Promise<SweepOutcome | BudgetOutcome> {
+  const { signal, clock } = context;
   const view = new SweepView(context);
+  const onEvent = (event: BudgetEvent): void => view.show(event);
+  const around = { ...where, provenance: provenance(), signal, clock, onEvent };
   try {
-    const around = {
-      folder,
-      shard: options.shard,
-      provenance: provenance(),
-      signal: context.signal,
-      clock: context.clock,
-      onEvent: (event: BudgetEvent) => view.show(event),
-    };
-    const outcome = sweep.budget ? await searchBudget(sweep, around) : await runSweep(sweep, around);
-    view.close();
-    await ('best' in outcome ? reportBudget(context, outcome) : report(context, outcome));
+    return sweep.budget ? await searchBudget(sweep, around) : await runSweep(sweep, around);
   } finally {
     view.close();
+  }
+}
+
+/** The same call for one process. */
+function jobArguments(file: string, { output = '', budget = [], shard }: SweepCommandOptions): string[] {
+  const limits = budget.flatMap((text) => ['--budget', text]);
+  return ['sweep', file, '-o', output, ...limits, ...(shard ? ['--shard', `${shard.part}/${shard.of}`] : [])];
+}
+
+/** Does some work here and in other processes at once; then what those have left, if they have left any. */
+async function withJobs<T>(
+  context: CliContext,
+  argv: readonly string[],
+  { count, work }: { readonly count: number; readonly work: () => Promise<T> },
+): Promise<T> {
+  if (count === 1) return await work();
+  const jobs = Jobs.start(context, argv, count - 1);
+  try {
+    await work();
+    await jobs.ended();
+    return await work();
+  } finally {
+    await jobs.stop();
   }
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -57,5 +57,44 @@ describe('prune rules on one encoding', () => {
     await repruneModel(model, join(folder, 'cut'), { rule: 'top-k', k: 3 });
     const cut = { model: join(folder, 'cut'), rules: RULES };
     await expect(evaluator.evaluateRules(cut, join(folder, 'scratch'), { threads: 1 })).rejects.toThrow('by top-k:3');
+  });
+});
+
+describe('dropIdenticalIds', () => {
+  /** The bag of words weighs every token 1: documents with the same words of a query tie, and are found in this order. */
+  const DOCUMENTS = [
+    { _id: 'q1', text: 'tide moon' }, // before the right one, by a word
+    { _id: 'right', text: 'tide' },
+    { _id: 'q2', text: 'bread' },
+    ...Array.from({ length: 99 }, (_, i) => ({ _id: `f${i}`, text: 'bread' })),
+    { _id: 'last', text: 'bread' }, // the hundredth, but for the document of the query's own id
+  ];
+  const QUERIES = [
+    { _id: 'q1', text: 'tide moon' },
+    { _id: 'q2', text: 'bread' },
+  ];
+
+  const evaluate = async (dropIdenticalIds: boolean | undefined) => {
+    const collection = join(folder, 'own-ids');
+    mkdirSync(join(collection, 'qrels'), { recursive: true });
+    const lines = (rows: readonly object[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+    writeFileSync(join(collection, 'corpus.jsonl'), lines(DOCUMENTS));
+    writeFileSync(join(collection, 'queries.jsonl'), lines(QUERIES));
+    const qrels = 'query-id\tcorpus-id\tscore\nq1\tright\t1\nq2\tlast\t1\n';
+    writeFileSync(join(collection, 'qrels/test.tsv'), qrels);
+    const part = { split: 'test', maxQueries: null, maxDocuments: null };
+    const opened = await Evaluator.open({ collection, ...part, dropIdenticalIds });
+    const { values, perQuery } = await opened.evaluate('bow', join(folder, 'scratch'), { threads: 1 });
+    return { ndcg: perQuery.get('q1'), recall: values['recall@100'] };
+  };
+
+  it('takes the document of a query’s own id out before ranks are counted, and asks for one more in its place', async () => {
+    expect(await evaluate(true)).toEqual({ ndcg: 1, recall: 1 });
+  });
+
+  it('leaves it in where it is not said', async () => {
+    const kept = { ndcg: expect.closeTo(1 / Math.log2(3), 10), recall: 0.5 };
+    expect(await evaluate(undefined)).toEqual(kept);
+    expect(await evaluate(false)).toEqual(kept);
   });
 });
