@@ -22,7 +22,7 @@ const canRun = data !== undefined && weights !== undefined && SERVER_URL !== und
 const needs = canRun ? '' : ' (skipped: needs LZERO_SHARED_DATA, LZERO_WEIGHTS and LZERO_OPENSEARCH)';
 
 /** Encoding SciFact takes a minute on two cores, several on busy ones. */
-const WORK_MS = 1_800_000;
+const WORK_MS = 5_400_000;
 
 describe.skipIf(!canRun)(`SciFact by splade-tiny on OpenSearch${needs}`, { timeout: WORK_MS }, () => {
   let folder: string;
