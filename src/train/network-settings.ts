@@ -10,6 +10,7 @@ export function engineOptions({ engine }: Pick<RunConfig, 'engine'>) {
     mode: engine.activations,
     frozenLayers: engine.freezeLayers,
     freezeEmbeddings: engine.freezeEmbeddings,
+    freezeFeedForward: engine.freezeFeedForward,
     maxCacheBytes: engine.frozenCacheBytes,
     dropout: engine.dropout,
     device: engine.device,

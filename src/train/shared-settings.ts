@@ -147,6 +147,10 @@ export const engineShape = {
     .boolean()
     .default(false)
     .describe('embeddings, and a decoder tied to them, stay as they are; freezeLayers above 0 implies it'),
+  freezeFeedForward: z
+    .boolean()
+    .default(false)
+    .describe('the two matrices of the feed-forward part of layers stay as they are, as 4-bit codes want it'),
   frozenCacheBytes: z
     .int()
     .min(0)

@@ -19,14 +19,19 @@ const OF_LAYERS = /\.(?:layer|transform)\./;
 /** Those of the feed-forward part of layers: not the output of their attention. */
 const FEED_FORWARD = /\.layer\.\d+\.(?:intermediate|output)\.dense\.weight$/;
 
+/** Whether a tensor is one of the two matrices of the feed-forward part of a layer. */
+export function isFeedForward(name: string): boolean {
+  return FEED_FORWARD.test(name);
+}
+
 /** Both matrices of the feed-forward part of every layer. */
 export function feedForwardNames(checkpoint: Pick<Checkpoint, 'usedNames'>): Set<string> {
-  return new Set(checkpoint.usedNames.filter((name) => FEED_FORWARD.test(name)));
+  return new Set(checkpoint.usedNames.filter(isFeedForward));
 }
 
 /** Weights of a matrix's rows that share a scale in 4 bits. */
 export function packedGroupSize(name: string, rowSize: number): number {
-  return FEED_FORWARD.test(name) ? groupSizeOf(rowSize) : rowSize;
+  return isFeedForward(name) ? groupSizeOf(rowSize) : rowSize;
 }
 
 /** Those of the matrices that are tables with a row for each term, [V, H]: the word embeddings, and a decoder that is not they. */

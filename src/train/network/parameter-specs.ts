@@ -1,7 +1,7 @@
 /** Which parameters a network has, and which of them are trained. */
 import { ConfigError } from '../../core/index.ts';
 import type { Checkpoint } from '../../model/index.ts';
-import { TIED } from '../../model/index.ts';
+import { isFeedForward, TIED } from '../../model/index.ts';
 import type { ParameterGroup, ParameterSpec } from './parameters.ts';
 
 /** The name of the weights of query terms among the parameters. */
@@ -18,6 +18,8 @@ export type FrozenParts = {
   readonly frozenLayers: number;
   /** Whether the embeddings stay as they are even where no layer does. A decoder tied to them stays with them. */
   readonly freezeEmbeddings: boolean;
+  /** Whether the matrices of the feed-forward part of layers stay, too; they do not if not given. */
+  readonly freezeFeedForward?: boolean | undefined;
 };
 
 /** What of a network is trained. */
@@ -57,8 +59,8 @@ function checkFrozenLayers({ config: { numLayers } }: Checkpoint, { frozenLayers
     throw new ConfigError(`engine.freezeLayers is ${frozenLayers}, but the network has ${numLayers} layers`);
 }
 
-function isFrozen(name: string, { frozenLayers, freezeEmbeddings }: FrozenParts): boolean {
+function isFrozen(name: string, { frozenLayers, freezeEmbeddings, freezeFeedForward = false }: FrozenParts): boolean {
   const layer = /^bert\.encoder\.layer\.(\d+)\./.exec(name)?.[1];
-  if (layer !== undefined) return Number(layer) < frozenLayers;
+  if (layer !== undefined) return Number(layer) < frozenLayers || (freezeFeedForward && isFeedForward(name));
   return name.startsWith('bert.embeddings.') && (freezeEmbeddings || frozenLayers > 0);
 }

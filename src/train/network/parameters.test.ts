@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { goldenNetwork } from '../../../test/golden/training/fixtures.ts';
 import { TrainingMemory } from '../../kernels/index.ts';
 import { Checkpoint, TIED, WORD_EMBEDDINGS } from '../../model/index.ts';
-import { IDF_PARAMETER, type IdfLearning, PROJECTION, parameterSpecs } from './parameter-specs.ts';
+import { IDF_PARAMETER, PROJECTION, parameterSpecs, type TrainedParts } from './parameter-specs.ts';
 import { Parameters } from './parameters.ts';
 
 const SPECS = [
@@ -39,7 +39,7 @@ describe('which parameters are trained', () => {
   });
   afterAll(() => checkpoint.close());
 
-  const groups = (parts: { frozenLayers: number; freezeEmbeddings: boolean; learnsIdf: IdfLearning }) =>
+  const groups = (parts: TrainedParts) =>
     new Map(parameterSpecs(checkpoint, parts).map(({ name, group }) => [name, group]));
 
   it('all, with a group of its own for the head, and the table of query terms where it is learned', () => {
@@ -68,6 +68,14 @@ describe('which parameters are trained', () => {
     const frozen = [...some].flatMap(([name, group]) => (group === undefined ? [name] : []));
     expect(frozen.every((name) => name.startsWith('bert.embeddings.'))).toBe(true);
     expect(frozen).toHaveLength(5); // words, positions, types, and the norm's two
+  });
+
+  it('feed-forward parts frozen: two matrices a layer, and not their biases', () => {
+    const some = groups({ frozenLayers: 0, freezeEmbeddings: false, freezeFeedForward: true, learnsIdf: true });
+    const frozen = [...some].flatMap(([name, group]) => (group === undefined ? [name] : []));
+    const matrices = ['intermediate', 'output'].map((part) => `${part}.dense.weight`);
+    const layers = [0, 1].map((layer) => `bert.encoder.layer.${layer}`);
+    expect(frozen.sort()).toEqual(layers.flatMap((layer) => matrices.map((matrix) => `${layer}.${matrix}`)));
   });
 
   it('one layer frozen: the embeddings and its 16', () => {

@@ -129,6 +129,7 @@ describe('gradients of the mean cosine distance', () => {
 
   it.each([
     { frozenLayers: 0, freezeEmbeddings: true },
+    { frozenLayers: 0, freezeEmbeddings: true, freezeFeedForward: true },
     { frozenLayers: 1, freezeEmbeddings: false },
   ])('are the same of what is not frozen, with and without a cache: %o', async (freezing) => {
     const expected = await gradientsIn(await load());

@@ -174,6 +174,7 @@ describe('the same bits', () => {
 
 const FREEZINGS = [
   { frozenLayers: 0, freezeEmbeddings: true },
+  { frozenLayers: 0, freezeEmbeddings: true, freezeFeedForward: true },
   { frozenLayers: 1, freezeEmbeddings: false },
   { frozenLayers: 2, freezeEmbeddings: true },
 ];
