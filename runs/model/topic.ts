@@ -50,7 +50,7 @@ try {
       onPass: (pass, left) => console.log(`pass ${pass}: ${left.toFixed(4)} of the first residual`),
     },
     calibration: evenlySpaced(documents, SAMPLE).map(({ text }) => text),
-    activation: 'l0',
+    activation: 'relu',
     encodeLength: Number(values.length),
   });
   console.log(`${texts.length} queries, ${report.numCalibrationDocuments} documents: ${report.settings.name}`);

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommands } from '../../test/cli/fake-host.ts';
 import { rewriteWeights } from '../../test/golden/check/fixtures.ts';
 import { goldenFolder } from '../../test/golden/model/fixtures.ts';
+import { writeTopicModel } from '../../test/lib/convert-models.ts';
 import { writeTinyTraining } from '../../test/train/tiny-training.ts';
 import { trainCommand } from './train.ts';
 
@@ -200,6 +201,13 @@ describe('lzero train', () => {
     await rewriteWeights(base, (name) => !name.startsWith('cls.'));
     const { stderr } = await lzero(config, '--dry-run', '--set', `model.base=${base}`);
     expect(stderr).toMatch(/error\[CHECKPOINT\]: --set model\.base=.*: `model\.base`: .*head/);
+  });
+
+  it('--dry-run finds a base model whose head is fitted and not trained, and says what can be', async () => {
+    const base = await writeTopicModel(join(folder, 'topic'));
+    const { stderr } = await lzero(config, '--dry-run', '--set', `model.base=${base}`);
+    expect(stderr).toMatch(/error\[CONFIG\]: .*has a topic head/);
+    expect(stderr).toContain('rank.loss: states');
   });
 
   it('checks a training of mean states by settings of its own, with lines', async () => {

@@ -313,6 +313,7 @@ function* expectedTensors(config: BertConfig, head: Head): Generator<[string, nu
     yield [TOPIC.terms, [v, h]];
     yield [TOPIC.mean, [h]];
     yield [TOPIC.bias, [v]];
+    yield [TOPIC.ownBias, [v]];
   }
 }
 

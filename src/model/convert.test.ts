@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { golden, goldenFolder } from '../../test/golden/model/fixtures.ts';
 import { firesAt } from '../../test/lib/abort.ts';
-import { compareVectors, writeTiedHeadModel } from '../../test/lib/convert-models.ts';
+import { compareVectors, writeTiedHeadModel, writeTopicModel } from '../../test/lib/convert-models.ts';
 import {
   negativeWeights,
   writeQueryTensor,
@@ -60,6 +60,18 @@ describe.each(LAYOUTS)('a model written as %s and read again', (to) => {
     const difference = await compareVectors(own, { folder }, golden.texts);
     expect(difference.numTerms).toBeGreaterThan(50);
     expect(difference.numOnlyInOne).toBe(0);
+    expect(difference.largest).toBeLessThan(1e-5);
+  });
+
+  it.skipIf(to === 'opensearch')('gives those of a topic head within 1e-5', async () => {
+    const source = await writeTopicModel(join(scratch, `topic-${to}`));
+    const difference = await compareVectors(
+      { folder: source, options: { idf } },
+      { folder: await convert({ source, to }) },
+      golden.texts,
+    );
+    expect(difference).toMatchObject({ numOnlyInOne: 0 });
+    expect(difference.numTerms).toBeGreaterThan(100);
     expect(difference.largest).toBeLessThan(1e-5);
   });
 

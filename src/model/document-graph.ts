@@ -30,6 +30,7 @@ import { byText, meanState, unitLength } from './mean-state.ts';
 import type { HeadInputs } from './sparse-head.ts';
 import { pooledLogits, repeatFirst, sparseHead } from './sparse-head.ts';
 import type { TermBounds } from './term-bounds.ts';
+import { noBias, topicTerms } from './topic-terms.ts';
 
 /** ids, mask (and filter) in; `z` [B, V], `norms` [B] and `numComputed` [B, 1] out. */
 export function documentGraph(
@@ -41,15 +42,15 @@ export function documentGraph(
   const parameters = source(g);
   const encoder = bertEncoder(g, config, parameters);
   const inputs = headInputs(g, encoder, { config, head, parameters });
-  const decoder = { weight: parameters(decoderName), bias: parameters(decoderBiasName), bounds };
-  const { z, norms, numComputed } = sparseHead(g, inputs, decoder);
-  g.output('z', z);
+  const bias = head === 'topic' ? noBias(g, parameters) : parameters(decoderBiasName);
+  const { z, norms, numComputed } = sparseHead(g, inputs, { weight: parameters(decoderName), bias, bounds });
+  g.output('z', head === 'topic' ? topicTerms(g, z, { parameters, ids: encoder.ids }) : z);
   g.output('norms', norms);
   g.output('numComputed', numComputed);
   return g;
 }
 
-/** The same in 8-bit integers: ids and mask of one document in, B = 1; `z` [V] and `norms`, a number, out. */
+/** The same in 8-bit integers: ids and mask of one document in, B = 1; `z` of every term and `norms`, a number, out. */
 export function integerDocumentGraph(
   { config, head, decoderName, decoderBiasName }: Checkpoint,
   source: ParameterSource,
@@ -60,7 +61,9 @@ export function integerDocumentGraph(
   const products = integerProducts(g, { matrices, parameters });
   const encoder = bertEncoder(g, config, parameters, { ...batchInputs(g), products });
   const { u } = headInputs(g, encoder, { config, head, parameters, products });
-  g.output('z', integerHead(g, u, { matrix: matrices(decoderName), bias: parameters(decoderBiasName) }));
+  const bias = head === 'topic' ? noBias(g, parameters) : parameters(decoderBiasName);
+  const z = integerHead(g, u, { matrix: matrices(decoderName), bias }); // [V]
+  g.output('z', head === 'topic' ? topicTerms(g, unsqueeze(g, z, [0]), { parameters, ids: encoder.ids }) : z);
   g.output('norms', reduce(g, reduce(g, u, { op: 'ReduceL2', axis: 1 }), { op: 'ReduceL2', axis: 0 }));
   return g;
 }

@@ -103,7 +103,7 @@ export class NeuralEncoder {
   /** In float32: the whole batch in one run. */
   async #together(batch: readonly TokenIds[], filterSwitch: FilterSwitch): Promise<PooledRow[]> {
     const filter: Tensor = { dtype: 'bool', dims: [], data: Uint8Array.of(filterSwitch.on ? 1 : 0) };
-    const outputs = await this.#runner.run(batch, { filter });
+    const outputs = await this.#runner.run(batch, isFiltered(this.#checkpoint) ? { filter } : {});
     const [z, norms, numComputed] = [floatsOf(outputs.z), floatsOf(outputs.norms), outputs.numComputed.data];
     assert(numComputed instanceof BigInt64Array, 'counts are int64');
     const { vocabSize } = this.#checkpoint.config;
@@ -145,10 +145,15 @@ function floatNetwork(checkpoint: Checkpoint): Network {
   let bounds: TermBounds | undefined;
   return {
     visit: (name, values) => {
-      if (name === decoderName) bounds = termBounds(values, config.hiddenSize);
+      if (name === decoderName && isFiltered(checkpoint)) bounds = termBounds(values, config.hiddenSize);
     },
     graph: (source) => documentGraph(checkpoint, source, bounds),
   };
+}
+
+/** A topic head decodes one row a document, which costs less than finding out what could be left out. */
+function isFiltered({ head }: Checkpoint): boolean {
+  return head !== 'topic';
 }
 
 function integerNetwork(checkpoint: Checkpoint): Network {

@@ -33,6 +33,7 @@ export const TOPIC = {
   terms: 'lzero.topic_head.terms',
   mean: 'lzero.topic_head.mean',
   bias: 'lzero.topic_head.bias',
+  ownBias: 'lzero.topic_head.own_bias',
 } as const;
 
 /** Parts of a DistilBERT layer, and what BERT calls them. */

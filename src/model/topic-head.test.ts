@@ -26,7 +26,7 @@ describe('thresholds of a topic head', () => {
   };
 
   it('leave 180 terms active on average, and never those that are excluded', () => {
-    const { terms, mean, bias } = topicHead(parts);
+    const { terms, mean, bias, ownBias } = topicHead(parts);
     let numActive = 0;
     for (let d = 0; d < numDocs; d++)
       for (let j = 0; j < numTerms; j++) {
@@ -38,6 +38,9 @@ describe('thresholds of a topic head', () => {
         expect(parts.excluded.has(j)).toBe(false);
       }
     expect(Math.abs(numActive / numDocs - 180)).toBeLessThan(1);
+    parts.queryWeights.forEach((q, j) => {
+      expect(ownBias[j]).toBe(q >= 1.5 && !parts.excluded.has(j) ? 0 : bias[j]);
+    });
   });
 
   it('are nothing that a handful of documents could tell', () => {
@@ -47,7 +50,7 @@ describe('thresholds of a topic head', () => {
 });
 
 describe('a topic head in a network', () => {
-  it('gives relu((t − t̄)·c_j + b_j) of the mean state at length 1, filtered or not; in int8 nearly', async () => {
+  it('gives (t − t̄)·c_j of the mean state at length 1 beyond −b_j, for terms of the text beyond −o_j; in int8 nearly', async () => {
     const { folder, remove } = copyOfGolden('tied');
     try {
       const head = await addHead(folder);
@@ -72,6 +75,7 @@ describe('a topic head in a network', () => {
       terms: { data: normals(random, vocabSize * width), width },
       mean: normals(random, width).map((value) => value / 10),
       bias: normals(random, vocabSize),
+      ownBias: normals(random, vocabSize),
     };
     const made = join(folder, 'made');
     await writeWeights(made, checkpoint, { added: topicHeadTensors(head) });
@@ -83,17 +87,17 @@ describe('a topic head in a network', () => {
   async function expectedLogits(
     folder: string,
     documents: readonly Int32Array[],
-    { terms: { data, width }, mean, bias }: TopicHead,
+    { terms: { data, width }, mean, bias, ownBias }: TopicHead,
   ): Promise<Float64Array[]> {
     const checkpoint = await Checkpoint.open(folder);
     expect(checkpoint.head).toBe('topic');
     const means = unitRows(await meanStates(checkpoint, documents)).data;
     await checkpoint.close();
-    return documents.map((_, d) =>
+    return documents.map((document, d) =>
       Float64Array.from(bias, (b, j) => {
-        let z = b;
-        for (let k = 0; k < width; k++) z += (means[d * width + k] - mean[k]) * data[j * width + k];
-        return Math.max(0, z);
+        let x = 0;
+        for (let k = 0; k < width; k++) x += (means[d * width + k] - mean[k]) * data[j * width + k];
+        return x > 0 && x + (document.includes(j) ? ownBias[j] : b) > 0 ? x : 0;
       }),
     );
   }

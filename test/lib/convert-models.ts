@@ -1,10 +1,12 @@
-/** What the tests of converting models share: a model with a tied head, and two models compared by their vectors. */
+/** What the tests of converting models share: models with heads of our own, and two models compared by their vectors. */
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { Random } from '../../src/core/index.ts';
-import type { TiedKind } from '../../src/model/checkpoint.ts';
+import { Checkpoint, type TiedKind } from '../../src/model/checkpoint.ts';
 import { type LoadOptions, loadModel, openSafetensors, writeSafetensors } from '../../src/model/index.ts';
 import { tiedHeadTensors } from '../../src/model/tied-head.ts';
+import { topicHeadTensors } from '../../src/model/topic-head.ts';
+import { writeWeights } from '../../src/model/write-weights.ts';
 import { encodeAll, goldenFolder } from '../golden/model/fixtures.ts';
 
 /** A golden encoder with a tied or pooled head of made-up numbers, under which about a third of the terms are active. */
@@ -28,6 +30,23 @@ export async function writeTiedHeadModel(folder: string, kind: TiedKind = 'tied'
   const pooled = Float32Array.from({ length: size * size }, () => 0.4 * (random.uniform() - 0.5));
   const head = tiedHeadTensors({ scale: 0.7, inputShare: 0.9, bias, ...(kind === 'pooled' && { pooled }) });
   await writeSafetensors(join(folder, 'model.safetensors'), [...encoder, ...head]);
+  return folder;
+}
+
+/** A golden encoder with a topic head of made-up numbers. */
+export async function writeTopicModel(folder: string): Promise<string> {
+  cpSync(goldenFolder('tied'), folder, { recursive: true });
+  const random = new Random(3);
+  const [numTerms, width] = [277, 24];
+  const head = topicHeadTensors({
+    terms: { data: Float32Array.from({ length: numTerms * width }, () => 3 * random.normal()), width },
+    mean: new Float32Array(width).fill(0.05),
+    bias: new Float32Array(numTerms).fill(-3),
+    ownBias: new Float32Array(numTerms),
+  });
+  const checkpoint = await Checkpoint.open(goldenFolder('tied'));
+  await writeWeights(join(folder, 'model.safetensors'), checkpoint, { added: head });
+  await checkpoint.close();
   return folder;
 }
 

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { rewriteWeights } from '../../../test/golden/check/fixtures.ts';
 import { changeConfig, encodeAll, golden, goldenFolder } from '../../../test/golden/model/fixtures.ts';
 import { fixedTexts } from '../../../test/golden/shipped/fixtures.ts';
-import { compareVectors, writeTiedHeadModel } from '../../../test/lib/convert-models.ts';
-import { CheckpointError, ConfigError, Random, type SparseVector } from '../../core/index.ts';
+import { compareVectors, writeTiedHeadModel, writeTopicModel } from '../../../test/lib/convert-models.ts';
+import { CheckpointError, ConfigError, type SparseVector } from '../../core/index.ts';
 import { Checkpoint, TOPIC } from '../checkpoint.ts';
 import { convertModel } from '../convert.ts';
 import { importModel } from '../import.ts';
@@ -16,8 +16,6 @@ import { loadModel } from '../model.ts';
 import { numValues } from '../tensors/dtype.ts';
 import { openSafetensors } from '../tensors/safetensors.ts';
 import { type TensorToWrite, writeSafetensors } from '../tensors/safetensors-writer.ts';
-import { topicHeadTensors } from '../topic-head.ts';
-import { writeWeights } from '../write-weights.ts';
 import { CODE_LIMIT, quantiseRows } from './codes.ts';
 import { LEVELS } from './four-bits.ts';
 import { type QuantiseOptions, quantiseModel } from './quantise-model.ts';
@@ -407,22 +405,6 @@ describe('a folder with feed-forward layers in 4 bits', () => {
     );
   });
 });
-
-/** A golden encoder with term vectors of its own. */
-async function writeTopicModel(path: string): Promise<string> {
-  cpSync(goldenFolder('tied'), path, { recursive: true });
-  const random = new Random(3);
-  const terms = { data: Float32Array.from({ length: 277 * 24 }, () => 3 * random.normal()), width: 24 };
-  const added = topicHeadTensors({
-    terms,
-    mean: new Float32Array(24).fill(0.05),
-    bias: new Float32Array(277).fill(-3),
-  });
-  const checkpoint = await Checkpoint.open(goldenFolder('tied'));
-  await writeWeights(join(path, 'model.safetensors'), checkpoint, { added });
-  await checkpoint.close();
-  return path;
-}
 
 /** The same file without one tensor. */
 async function rewriteWithout(path: string, dropped: string): Promise<void> {

@@ -4,7 +4,7 @@
  * network, so a bias far below every logit does it inside.
  */
 import type { Checkpoint } from '../checkpoint.ts';
-import { WORD_EMBEDDINGS } from '../checkpoint.ts';
+import { TOPIC, WORD_EMBEDDINGS } from '../checkpoint.ts';
 
 /** Bias of a term that never becomes active: far below any logit, and within the range of half precision. */
 const NEVER_ACTIVE = -10_000;
@@ -29,10 +29,11 @@ export async function readNetworkTensor(
   const values = await checkpoint.read(name);
   const { shape } = checkpoint.entry(name);
   const { decoderName, decoderBiasName } = checkpoint;
-  if (name !== WORD_EMBEDDINGS && name !== decoderName && name !== decoderBiasName) return { shape, values };
+  const isBias = name === decoderBiasName || name === TOPIC.ownBias;
+  if (name !== WORD_EMBEDDINGS && name !== decoderName && !isBias) return { shape, values };
   const [rows, ...rest] = shape;
   const cut = values.subarray(0, (values.length / rows) * numTerms);
-  return { shape: [numTerms, ...rest], values: name === decoderBiasName ? withSilence(cut, silenced) : cut };
+  return { shape: [numTerms, ...rest], values: isBias ? withSilence(cut, silenced) : cut };
 }
 
 function withSilence(bias: Float32Array<ArrayBuffer>, silenced: ReadonlySet<number>): Float32Array<ArrayBuffer> {

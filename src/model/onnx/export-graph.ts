@@ -36,6 +36,7 @@ import { integerProducts } from '../int8/integer-products.ts';
 import { byText } from '../mean-state.ts';
 import type { PruneRule } from '../prune.ts';
 import { pooledLogits } from '../sparse-head.ts';
+import { noBias, type TopicTermsParts, topicTerms } from '../topic-terms.ts';
 import { appendPruning } from './prune-graph.ts';
 
 /** The network that is written, and where its values come from. */
@@ -67,12 +68,13 @@ export function exportGraph(network: ExportedNetwork, form: ExportForm, inputPre
   const products = matrices && integerProducts(g, { matrices, parameters });
   const encoder = bertEncoder(g, config, parameters, { ids, mask, products, spelledOut: true });
   const u = decoderInput(g, encoder, { config, head, parameters, products, spelledOut: true });
-  const bias = parameters(network.decoderBiasName);
-  const decoder: Decoder = matrices
+  const bias = head === 'topic' ? noBias(g, parameters) : parameters(network.decoderBiasName);
+  const product: Decoder = matrices
     ? integerDecoder(matrices, network.decoderName, bias)
     : floatDecoder(parameters(network.decoderName), bias);
+  const decoder = head === 'topic' ? topicDecoder(product, { parameters, ids }) : product;
   const positions = { ...encoder, u };
-  const value = form.form === 'logits' ? logits(g, positions, decoder) : weights(g, positions, { decoder, ...form });
+  const value = form.form === 'logits' ? decoder.logits(g, positions) : weights(g, positions, { decoder, ...form });
   g.output(OUTPUT_NAMES[form.form], value);
   return g;
 }
@@ -84,15 +86,15 @@ type Positions = EncoderValues & {
 
 /** What gives logits of decoder inputs. */
 type Decoder = {
-  /** u·Wᵀ + b, [N, V] */
-  logits(g: GraphBuilder, u: Value): Value;
+  /** u·Wᵀ + b, [B, T, V] */
+  logits(g: GraphBuilder, positions: Positions): Value;
   /** relu of the largest logit of each document; decoder inputs without padding, [B, T, H], give [B, V] */
   pooled(g: GraphBuilder, documents: Value): Value;
 };
 
 function floatDecoder(weight: Value, bias: Value): Decoder {
   return {
-    logits: (g, u) => linear(g, u, { weight, bias }),
+    logits: (g, positions) => byPosition(g, linear(g, positions.u, { weight, bias }), positions),
     pooled: (g, documents) => unary(g, 'Relu', add(g, pooledLogits(g, documents, weight), bias)),
   };
 }
@@ -100,13 +102,28 @@ function floatDecoder(weight: Value, bias: Value): Decoder {
 function integerDecoder(matrices: MatrixLookup, name: string, bias: Value): Decoder {
   const matrix = matrices(name);
   return {
-    logits: (g, u) => integerProducts(g, { matrices: () => matrix, parameters: () => bias }).dense(u, 'decoder'),
+    logits: (g, positions) => {
+      const products = integerProducts(g, { matrices: () => matrix, parameters: () => bias });
+      return byPosition(g, products.dense(positions.u, 'decoder'), positions);
+    },
     pooled: (g, documents) => forEachRow(g, [documents], (inner, [u]) => [integerHead(inner, u, { matrix, bias })])[0],
   };
 }
 
-function logits(g: GraphBuilder, { u, batchShape }: Positions, decoder: Decoder): Value {
-  const flat = decoder.logits(g, u); // [N, V]
+/** A topic head: the same for every position, since it reads none by itself. */
+function topicDecoder(product: Decoder, parts: TopicTermsParts): Decoder {
+  const pooled = (g: GraphBuilder, documents: Value) => topicTerms(g, product.pooled(g, documents), parts);
+  return {
+    pooled,
+    logits: (g, positions) => {
+      const z = unsqueeze(g, pooled(g, withoutPadding(g, positions)), [1]); //                    [B, 1, V]
+      return add(g, z, multiply(g, unsqueeze(g, positions.mask, [2]), g.scalar(0))); // + 0 for each of [B, T, 1]
+    },
+  };
+}
+
+/** [N, V] as [B, T, V] */
+function byPosition(g: GraphBuilder, flat: Value, { batchShape }: Positions): Value {
   const numTerms = flat.shape[1];
   const target = concat(g, [batchShape, g.ints(Number(numTerms))], 3);
   return reshape(g, flat, { target, shape: ['B', 'T', numTerms] });

@@ -1,0 +1,40 @@
+/**
+ * The terms that a topic head keeps of a document (topic-head.ts), in a graph.
+ *
+ *     w_j = x_j  where x_j + b_j > 0, and for terms j of the text where x_j + o_j > 0;  else 0          x_j = relu( u·c_j )
+ *
+ * A term that is kept has all of x_j, not what is left above its threshold: thresholds say what a term costs, not what it is worth.
+ */
+import type { GraphBuilder, Value } from '../graph/index.ts';
+import { add, cast, shapeOf } from '../graph/index.ts';
+import type { ParameterLookup } from './bert-graph.ts';
+import { TOPIC } from './tensor-names.ts';
+
+/** What decides. */
+export type TopicTermsParts = {
+  readonly parameters: ParameterLookup;
+  /** Term ids of the texts, [B, T]; what pads them is a term that is never kept. */
+  readonly ids: Value;
+};
+
+/** w of x, both [B, V]. */
+export function topicTerms(g: GraphBuilder, x: Value, { parameters, ids }: TopicTermsParts): Value {
+  const filled = (value: number, like: Value): Value =>
+    g.node('Expand', [g.scalar(value), shapeOf(g, like, { start: 0, end: 2 })], {
+      dtype: 'float32',
+      shape: like.shape,
+    });
+  const inText = g.node('ScatterElements', [filled(0, x), cast(g, ids, 'int64'), filled(1, ids)], x, {
+    attributes: { axis: 1 },
+  });
+  const biases = [parameters(TOPIC.ownBias), parameters(TOPIC.bias)]; // o and b, [V]
+  const bias = g.node('Where', [cast(g, inText, 'bool'), ...biases], x);
+  const isKept = g.node('Greater', [add(g, x, bias), g.scalar(0)], { dtype: 'bool', shape: x.shape });
+  return g.node('Where', [isKept, x, g.scalar(0)], x);
+}
+
+/** The bias of the product: none, since biases only decide, [V]. */
+export function noBias(g: GraphBuilder, parameters: ParameterLookup): Value {
+  const numTerms = Number(parameters(TOPIC.bias).shape[0]);
+  return g.constant('no_bias', { dtype: 'float32', shape: [numTerms] }, new Float32Array(numTerms));
+}
