@@ -57,7 +57,7 @@ describe('lzero model quantize --tables 4bit', () => {
     expect(JSON.parse(made.stdout)).toMatchObject({ tables: '4bit', settings: { precision: 'int8' } });
     expect(JSON.parse(made.stdout).sizeBytes).toBeLessThan(JSON.parse(eight.stdout).sizeBytes);
     const again = await lzero('model', 'quantize', output, '-o', join(folder, 'again'));
-    expect(again.stdout).toMatch(/weights of [\d.]+ MB, from [\d.]+ MB; tables in 4 bits\n$/);
+    expect(again.stdout).toMatch(/weights of [\d.]+ MB, from [\d.]+ MB; tables of terms in 4 bits\n$/);
     const { stdout } = await lzero('model', 'info', output, '--json');
     const { tables, numParameters, sizeBytes, card } = JSON.parse(stdout);
     const { numParameters: before } = JSON.parse((await lzero('model', 'info', ...source, '--json')).stdout);
@@ -70,7 +70,7 @@ describe('lzero model quantize --tables 4bit', () => {
     const source = [goldenFolder('untied'), '--idf', 'none', '--tables', '4bit'];
     const tables = await lzero('model', 'quantize', ...source, '-o', join(folder, 'tables'), '--json');
     const both = await lzero('model', 'quantize', ...source, '-o', output, '--feed-forward', '4bit');
-    expect(both.stdout).toContain('; tables and feed-forward layers in 4 bits\n');
+    expect(both.stdout).toContain('; tables of terms and feed-forward layers in 4 bits\n');
     const { stdout } = await lzero('model', 'info', output, '--json');
     expect(JSON.parse(stdout)).toMatchObject({ tables: '4bit', feedForward: '4bit' });
     expect(JSON.parse(stdout).sizeBytes).toBeLessThan(JSON.parse(tables.stdout).sizeBytes);

@@ -1,6 +1,6 @@
 /** `lzero model quantize`: a model folder with its weights in 8-bit codes, or some of them in 4. */
 import { Command, Option } from 'commander';
-import { CODES, type MatrixCodes, quantiseModel } from '../model/index.ts';
+import { CODES, type MatrixCodes, partsInFourBits, quantiseModel } from '../model/index.ts';
 import type { CliContext } from './context.ts';
 import { addCheckpointOptions, checkpointOptions, type RawCheckpointOptions } from './model-options.ts';
 import { withExamples } from './program.ts';
@@ -52,10 +52,7 @@ async function quantize(context: CliContext, source: string, options: QuantizeCo
     return;
   }
   const [before, after] = [sourceBytes, sizeBytes].map((bytes) => (bytes / 1e6).toFixed(1));
-  const inFourBits = [
-    ...(tables === '4bit' ? ['tables'] : []),
-    ...(feedForward === '4bit' ? ['feed-forward layers'] : []),
-  ];
+  const inFourBits = partsInFourBits({ tables, feedForward });
   await context.stdout.writeLine(
     `${output}: weights of ${after} MB, from ${before} MB${inFourBits.length > 0 ? `; ${inFourBits.join(' and ')} in 4 bits` : ''}`,
   );

@@ -1,7 +1,7 @@
 /** The model card, README.md of a model folder: what the model is, how it was made, how to use it. */
 import type { Tokenizer } from '../text/index.ts';
 import { type Head, isOwnHead } from './checkpoint.ts';
-import type { MatrixCodes } from './int8/four-bits.ts';
+import { type MatrixCodes, partsInFourBits } from './int8/four-bits.ts';
 import { formatLexical } from './lexical.ts';
 import { formatPruneRule } from './prune.ts';
 import { isSiamese, type ModelSettings } from './settings.ts';
@@ -90,9 +90,6 @@ function networkRows(settings: ModelSettings, facts: CardFacts): string[][] {
 }
 
 function weightsText({ codes }: CardFacts): string {
-  const inFourBits = [
-    ...(codes?.tables === '4bit' ? ['tables of terms'] : []),
-    ...(codes?.feedForward === '4bit' ? ['feed-forward layers'] : []),
-  ];
+  const inFourBits = partsInFourBits(codes ?? {});
   return `in 8-bit codes${inFourBits.length > 0 ? `, ${inFourBits.join(' and ')} in 4-bit codes` : ''}, run as int8`;
 }

@@ -49,7 +49,7 @@ export { resolveModel } from './hub/resolve-model.ts';
 export type { ImportOptions, ImportReport } from './import.ts';
 export { importModel } from './import.ts';
 export type { Codes, MatrixCodes } from './int8/four-bits.ts';
-export { CODES } from './int8/four-bits.ts';
+export { CODES, partsInFourBits } from './int8/four-bits.ts';
 export { isFeedForward } from './int8/matrix-names.ts';
 export type { Precision } from './int8/precision.ts';
 export { DEFAULT_PRECISION, PRECISIONS } from './int8/precision.ts';

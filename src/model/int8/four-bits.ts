@@ -35,6 +35,14 @@ export type MatrixCodes = {
 /** What they are to be stored in; if not given as in the source, or in 8 bits. */
 export type AskedCodes = { readonly [Part in keyof MatrixCodes]?: MatrixCodes[Part] | undefined };
 
+/** The parts that are stored in 4 bits, for people. */
+export function partsInFourBits({ tables, feedForward }: AskedCodes): string[] {
+  return [
+    ...(tables === '4bit' ? ['tables of terms'] : []),
+    ...(feedForward === '4bit' ? ['feed-forward layers'] : []),
+  ];
+}
+
 /** Half of the levels; the others are their negatives. */
 const POSITIVE_LEVELS = [3, 9, 15, 22, 29, 38, 48, CODE_LIMIT];
 /** L, by 4-bit code. */
