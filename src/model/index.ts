@@ -48,7 +48,7 @@ export type { ResolvedModel } from './hub/resolve-model.ts';
 export { resolveModel } from './hub/resolve-model.ts';
 export type { ImportOptions, ImportReport } from './import.ts';
 export { importModel } from './import.ts';
-export type { Codes, MatrixCodes } from './int8/four-bits.ts';
+export type { AskedCodes, Codes, MatrixCodes } from './int8/four-bits.ts';
 export { CODES, partsInFourBits } from './int8/four-bits.ts';
 export { isFeedForward } from './int8/matrix-names.ts';
 export type { Precision } from './int8/precision.ts';
