@@ -30,7 +30,7 @@ import { byText, meanState, unitLength } from './mean-state.ts';
 import type { HeadInputs } from './sparse-head.ts';
 import { pooledLogits, repeatFirst, sparseHead } from './sparse-head.ts';
 import type { TermBounds } from './term-bounds.ts';
-import { noBias, topicTerms } from './topic-terms.ts';
+import { productBias, topicTerms } from './topic-terms.ts';
 
 /** ids, mask (and filter) in; `z` [B, V], `norms` [B] and `numComputed` [B, 1] out. */
 export function documentGraph(
@@ -42,7 +42,7 @@ export function documentGraph(
   const parameters = source(g);
   const encoder = bertEncoder(g, config, parameters);
   const inputs = headInputs(g, encoder, { config, head, parameters });
-  const bias = head === 'topic' ? noBias(g, parameters) : parameters(decoderBiasName);
+  const bias = productBias(g, { head, decoderBiasName }, parameters);
   const { z, norms, numComputed } = sparseHead(g, inputs, { weight: parameters(decoderName), bias, bounds });
   g.output('z', head === 'topic' ? topicTerms(g, z, { parameters, ids: encoder.ids }) : z);
   g.output('norms', norms);
@@ -61,7 +61,7 @@ export function integerDocumentGraph(
   const products = integerProducts(g, { matrices, parameters });
   const encoder = bertEncoder(g, config, parameters, { ...batchInputs(g), products });
   const { u } = headInputs(g, encoder, { config, head, parameters, products });
-  const bias = head === 'topic' ? noBias(g, parameters) : parameters(decoderBiasName);
+  const bias = productBias(g, { head, decoderBiasName }, parameters);
   const z = integerHead(g, u, { matrix: matrices(decoderName), bias }); // [V]
   g.output('z', head === 'topic' ? topicTerms(g, unsqueeze(g, z, [0]), { parameters, ids: encoder.ids }) : z);
   g.output('norms', reduce(g, reduce(g, u, { op: 'ReduceL2', axis: 1 }), { op: 'ReduceL2', axis: 0 }));

@@ -8,6 +8,7 @@
 import type { GraphBuilder, Value } from '../graph/index.ts';
 import { add, cast, shapeOf } from '../graph/index.ts';
 import type { ParameterLookup } from './bert-graph.ts';
+import type { Checkpoint } from './checkpoint.ts';
 import { TOPIC } from './tensor-names.ts';
 
 /** What decides. */
@@ -33,8 +34,14 @@ export function topicTerms(g: GraphBuilder, x: Value, { parameters, ids }: Topic
   return g.node('Where', [isKept, x, g.scalar(0)], x);
 }
 
-/** The bias of the product: none, since biases only decide, [V]. */
-export function noBias(g: GraphBuilder, parameters: ParameterLookup): Value {
-  const numTerms = Number(parameters(TOPIC.bias).shape[0]);
+/** What a decoder adds to its product, [V]: its bias; nothing for a topic head, whose biases only decide. */
+export function productBias(
+  g: GraphBuilder,
+  { head, decoderBiasName }: Pick<Checkpoint, 'head' | 'decoderBiasName'>,
+  parameters: ParameterLookup,
+): Value {
+  const bias = parameters(decoderBiasName);
+  if (head !== 'topic') return bias;
+  const numTerms = Number(bias.shape[0]);
   return g.constant('no_bias', { dtype: 'float32', shape: [numTerms] }, new Float32Array(numTerms));
 }

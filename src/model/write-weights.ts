@@ -6,7 +6,7 @@
 import { type Checkpoint, TIED, TOPIC, WORD_EMBEDDINGS } from './checkpoint.ts';
 import { copyContent } from './folder-output.ts';
 import type { AskedCodes, MatrixCodes } from './int8/four-bits.ts';
-import { feedForwardNames } from './int8/matrix-names.ts';
+import { isFeedForward } from './int8/matrix-names.ts';
 import type { Precision } from './int8/precision.ts';
 import { quantisedTensors } from './int8/quantised-tensors.ts';
 import { codesOf } from './int8/stored-codes.ts';
@@ -64,8 +64,8 @@ export function hasCodes(checkpoint: Checkpoint): boolean {
 /** What the matrices of a checkpoint are stored in: tables as its word embeddings are; undefined for floats. */
 export function matrixCodesOf(checkpoint: Checkpoint): MatrixCodes | undefined {
   const tables = codesOf(checkpoint.entry(WORD_EMBEDDINGS));
-  const [first] = feedForwardNames(checkpoint);
-  const feedForward = codesOf(checkpoint.entry(first));
+  const layer = checkpoint.usedNames.find(isFeedForward);
+  const feedForward = layer === undefined ? tables : codesOf(checkpoint.entry(layer));
   return tables && feedForward && { tables, feedForward };
 }
 

@@ -36,7 +36,7 @@ import { integerProducts } from '../int8/integer-products.ts';
 import { byText } from '../mean-state.ts';
 import type { PruneRule } from '../prune.ts';
 import { pooledLogits } from '../sparse-head.ts';
-import { noBias, type TopicTermsParts, topicTerms } from '../topic-terms.ts';
+import { productBias, type TopicTermsParts, topicTerms } from '../topic-terms.ts';
 import { appendPruning } from './prune-graph.ts';
 
 /** The network that is written, and where its values come from. */
@@ -68,7 +68,7 @@ export function exportGraph(network: ExportedNetwork, form: ExportForm, inputPre
   const products = matrices && integerProducts(g, { matrices, parameters });
   const encoder = bertEncoder(g, config, parameters, { ids, mask, products, spelledOut: true });
   const u = decoderInput(g, encoder, { config, head, parameters, products, spelledOut: true });
-  const bias = head === 'topic' ? noBias(g, parameters) : parameters(network.decoderBiasName);
+  const bias = productBias(g, network, parameters);
   const product: Decoder = matrices
     ? integerDecoder(matrices, network.decoderName, bias)
     : floatDecoder(parameters(network.decoderName), bias);
