@@ -78,7 +78,7 @@ export type DecoderInputParts = Pick<Checkpoint, 'config' | 'head'> & {
 /** What the head reads: of a topic head all positions say the same, and one is enough. */
 function headInputs(g: GraphBuilder, encoder: EncoderValues, parts: DecoderInputParts): HeadInputs {
   if (parts.head !== 'topic') return { ...encoder, u: decoderInput(g, encoder, parts) };
-  const u = topic(g, encoder, parts); //                                                                      [B, H]
+  const u = topicInput(g, encoder, parts); //                                                                      [B, H]
   const batchShape = concat(g, [shapeOf(g, u, { start: 0, end: 1 }), g.ints(1)], 2); //                [B, 1]
   const mask = g.node('Expand', [g.scalar(1), batchShape], { dtype: 'float32', shape: ['B', 1] }); //  [B, 1]
   return { u, mask, batchShape };
@@ -90,7 +90,7 @@ export function decoderInput(
   encoder: EncoderValues,
   { config, head, parameters, products = floatProducts(g, parameters), spelledOut }: DecoderInputParts,
 ): Value {
-  if (head === 'topic') return everywhere(g, topic(g, encoder, { parameters }), encoder);
+  if (head === 'topic') return everywhere(g, topicInput(g, encoder, { parameters }), encoder);
   if (!isTiedKind(head)) return mlmTransform(g, encoder.hidden, { config, parameters, products, spelledOut });
   const scalars = { scale: parameters(TIED.scale), inputShare: parameters(TIED.inputShare) };
   const u = tiedInput(g, encoder, { products, ...scalars });
@@ -120,8 +120,12 @@ function tiedInput(
   return add(g, multiply(g, hidden, scale), multiply(g, flat, inputShare));
 }
 
-/** h̄/‖h̄‖ − t̄, [B, H] */
-function topic(g: GraphBuilder, encoder: EncoderValues, { parameters }: Pick<DecoderInputParts, 'parameters'>): Value {
+/** h̄/‖h̄‖ − t̄, [B, H]: what a topic head decodes of each document. */
+export function topicInput(
+  g: GraphBuilder,
+  encoder: EncoderValues,
+  { parameters }: Pick<DecoderInputParts, 'parameters'>,
+): Value {
   return subtract(g, unitLength(g, meanState(g, encoder)), parameters(TOPIC.mean));
 }
 

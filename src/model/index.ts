@@ -30,7 +30,7 @@ export type { DenseOptions, DenseSettings, Pooling, Role } from './dense/dense-s
 export { POOLINGS } from './dense/dense-settings.ts';
 export { looksDense } from './dense/looks-dense.ts';
 export type { DecoderInputParts } from './document-graph.ts';
-export { decoderInput } from './document-graph.ts';
+export { decoderInput, topicInput } from './document-graph.ts';
 export type { DocumentToEncode, Encoded, EncodedDocument, EncodeOptions } from './encode.ts';
 export type { QueryTexts } from './encode-queries.ts';
 export type { TrainedEncoder } from './encoder-folder.ts';

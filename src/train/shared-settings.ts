@@ -146,7 +146,9 @@ export const engineShape = {
   freezeEmbeddings: z
     .boolean()
     .default(false)
-    .describe('embeddings, and a decoder tied to them, stay as they are; freezeLayers above 0 implies it'),
+    .describe(
+      'embeddings, a decoder tied to them and the term vectors of a topic head stay as they are; freezeLayers above 0 implies the first two',
+    ),
   freezeFeedForward: z
     .boolean()
     .default(false)

@@ -1,7 +1,7 @@
 /** What an encoder's hidden states become in the training graph, for what follows outside of it. */
 import type { GraphBuilder, Value } from '../../graph/index.ts';
 import type { Checkpoint, EncoderValues, ParameterLookup, Products } from '../../model/index.ts';
-import { decoderInput, meanState } from '../../model/index.ts';
+import { decoderInput, meanState, topicInput } from '../../model/index.ts';
 
 /** The end of the graph. */
 export type NetworkOutput = {
@@ -16,14 +16,19 @@ export type NetworkOutput = {
 /** What it may read of the network. */
 type OutputParts = { readonly parameters: ParameterLookup; readonly products: Products };
 
-/** Decoder inputs: what a sparse head reads of each token. */
-export function decoderInputs(
-  network: Pick<Checkpoint, 'config' | 'head' | 'decoderName' | 'decoderBiasName'>,
-): NetworkOutput {
+/** Decoder inputs: what a sparse head reads of each token, a topic head of each document. */
+export function decoderInputs({
+  config,
+  head,
+  decoderName,
+  decoderBiasName,
+}: Pick<Checkpoint, 'config' | 'head' | 'decoderName' | 'decoderBiasName'>): NetworkOutput {
+  const outside = [decoderName, decoderBiasName];
+  if (head === 'topic') return { rowsAre: 'documents', rows: topicInput, outside };
   return {
     rowsAre: 'tokens',
-    rows: (g, encoder, parts) => decoderInput(g, encoder, { ...parts, config: network.config, head: network.head }),
-    outside: [network.decoderName, network.decoderBiasName],
+    rows: (g, encoder, parts) => decoderInput(g, encoder, { ...parts, config, head }),
+    outside,
   };
 }
 

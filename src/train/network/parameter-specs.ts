@@ -1,7 +1,7 @@
 /** Which parameters a network has, and which of them are trained. */
 import { ConfigError } from '../../core/index.ts';
 import type { Checkpoint } from '../../model/index.ts';
-import { isFeedForward, TIED } from '../../model/index.ts';
+import { isFeedForward, TIED, TOPIC } from '../../model/index.ts';
 import type { ParameterGroup, ParameterSpec } from './parameters.ts';
 
 /** The name of the weights of query terms among the parameters. */
@@ -12,11 +12,14 @@ export const PROJECTION = { weight: 'idf.weight', bias: 'idf.bias' } as const;
 /** Whether and how the weights of query terms are learned: each for itself, or as a projection. */
 export type IdfLearning = boolean | 'projected';
 
+/** What a topic head decides by, and compares with: it has no gradient, or none that says what it is worth. */
+const THRESHOLDS = new Set<string>([TOPIC.bias, TOPIC.ownBias, TOPIC.mean]);
+
 /** What of an encoder is not trained. */
 export type FrozenParts = {
   /** Layers from the first on that stay as they are, the embeddings with them; 0 for none. */
   readonly frozenLayers: number;
-  /** Whether the embeddings stay as they are even where no layer does. A decoder tied to them stays with them. */
+  /** Whether the embeddings stay as they are even where no layer does. A decoder tied to them stays with them, and the term vectors of a topic head. */
   readonly freezeEmbeddings: boolean;
   /** Whether the matrices of the feed-forward part of layers stay, too; they do not if not given. */
   readonly freezeFeedForward?: boolean | undefined;
@@ -32,6 +35,7 @@ export function parameterSpecs(checkpoint: Checkpoint, parts: TrainedParts): Par
   checkFrozenLayers(checkpoint, parts);
   const inHead = new Set<string>([decoderBiasName, TIED.scale, TIED.inputShare]); // TIED.pooled is a matrix like the encoder's
   const groupOf = (name: string): ParameterGroup | undefined => {
+    if (THRESHOLDS.has(name)) return undefined;
     if (inHead.has(name)) return 'head';
     return isFrozen(name, parts) ? undefined : 'encoder';
   };
@@ -54,13 +58,18 @@ export function encoderSpecs(checkpoint: Checkpoint, parts: FrozenParts): Parame
   }));
 }
 
-function checkFrozenLayers({ config: { numLayers } }: Checkpoint, { frozenLayers }: FrozenParts): void {
+function checkFrozenLayers({ head, config: { numLayers } }: Checkpoint, { frozenLayers }: FrozenParts): void {
   if (frozenLayers > numLayers)
     throw new ConfigError(`engine.freezeLayers is ${frozenLayers}, but the network has ${numLayers} layers`);
+  if (head === 'topic' && frozenLayers === numLayers)
+    throw new ConfigError(
+      `engine.freezeLayers is ${frozenLayers}, all that the network has: under a topic head one has to learn`,
+    );
 }
 
 function isFrozen(name: string, { frozenLayers, freezeEmbeddings, freezeFeedForward = false }: FrozenParts): boolean {
   const layer = /^bert\.encoder\.layer\.(\d+)\./.exec(name)?.[1];
   if (layer !== undefined) return Number(layer) < frozenLayers || (freezeFeedForward && isFeedForward(name));
+  if (name === TOPIC.terms) return freezeEmbeddings;
   return name.startsWith('bert.embeddings.') && (freezeEmbeddings || frozenLayers > 0);
 }

@@ -7,7 +7,7 @@ import { MEAN_STATES } from './network-output.ts';
 import { encoderSpecs } from './parameter-specs.ts';
 import type { Parameters } from './parameters.ts';
 import type { EncoderPass, NetworkOptions } from './trainable-encoder.ts';
-import { TrainableEncoder } from './trainable-encoder.ts';
+import { documentRows, TrainableEncoder } from './trainable-encoder.ts';
 
 /** What forward computed, until the next call of it. */
 export type StatesPass = EncoderPass & {
@@ -46,24 +46,17 @@ export class StatesNetwork {
     const pass = await this.#encoder.forward(documents, seed);
     const rows = this.#encoder.allRows(pass).data;
     const states = matrix(documents.length, this.#hiddenSize);
-    for (const { document, begin, end } of this.#places(pass)) rowOf(states, document).set(rows.subarray(begin, end));
+    for (const { document, firstRow } of documentRows(pass))
+      rowOf(states, document).set(rows.subarray(firstRow * this.#hiddenSize, (firstRow + 1) * this.#hiddenSize));
     return { ...pass, states };
   }
 
   /** Puts the gradients of this batch, given ∂L/∂h̄, into the parameters' memory, in place of those before. */
   async backward(pass: StatesPass, dStates: Matrix): Promise<void> {
     await this.#encoder.backward(pass, (dRows) => {
-      for (const { document, begin } of this.#places(pass)) dRows.set(rowOf(dStates, document), begin);
+      for (const { document, firstRow } of documentRows(pass))
+        dRows.set(rowOf(dStates, document), firstRow * this.#hiddenSize);
     });
-  }
-
-  /** Where each document's row is: pieces have them by length. */
-  *#places({ pieces }: EncoderPass): Generator<{ document: number; begin: number; end: number }> {
-    for (const { batch, firstRow } of pieces)
-      for (const [i, document] of batch.rows.entries()) {
-        const begin = (firstRow + i) * this.#hiddenSize;
-        yield { document, begin, end: begin + this.#hiddenSize };
-      }
   }
 
   /** Releases the engine's graphs. */

@@ -279,6 +279,13 @@ export class TrainableEncoder {
 type PiecePlace = Pick<Piece, 'firstRow' | 'numRows' | 'firstToken'>;
 type PieceCall = { readonly seed: number; readonly index: number };
 
+/** The row with which each document of a batch begins: pieces have them by length. */
+export function* documentRows({ pieces }: EncoderPass): Generator<{ document: number; firstRow: number }> {
+  for (const { batch, firstRow, numRows } of pieces)
+    for (const [i, document] of batch.rows.entries())
+      yield { document, firstRow: firstRow + (i * numRows) / batch.rows.length };
+}
+
 /** Rows of a batch. */
 function numRowsOf(pieces: readonly Piece[]): number {
   return pieces.reduce((sum, { numRows }) => sum + numRows, 0);

@@ -1,19 +1,25 @@
 /** What holds the network together beside PyTorch's figures (trainer.golden.test.ts): pieces, seeds, kernels, frozen layers. */
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { NetworkName } from '../../../test/golden/training/fixtures.ts';
-import { golden, goldenNetwork, NETWORKS } from '../../../test/golden/training/fixtures.ts';
+import { NETWORKS as GOLDEN, golden, goldenNetwork } from '../../../test/golden/training/fixtures.ts';
 import { relativeError } from '../../../test/lib/central-differences.ts';
 import { ConfigError, Random, silentLogger } from '../../core/index.ts';
 import type { Matrix } from '../../losses/index.ts';
 import { matrix } from '../../losses/index.ts';
-import { Checkpoint, TIED } from '../../model/index.ts';
+import { Checkpoint, TIED, TOPIC } from '../../model/index.ts';
+import { NeuralEncoder } from '../../model/neural-encoder.ts';
+import { topicHeadTensors } from '../../model/topic-head.ts';
+import { writeWeights } from '../../model/write-weights.ts';
 import { optimise } from '../optimiser.ts';
 import type { NetworkOptions } from './trainable-encoder.ts';
 import type { ForwardPass } from './trainable-network.ts';
 import { TrainableNetwork } from './trainable-network.ts';
+
+/** Those that PyTorch has trained, too, and one with a topic head, which is made here. */
+const NETWORKS = [...GOLDEN, 'topic'] as const;
+type NetworkName = (typeof NETWORKS)[number];
 
 const MAX_LENGTH = 12;
 const random = new Random(5);
@@ -27,7 +33,9 @@ const checkpoints = new Map<NetworkName, Checkpoint>();
 const networks: TrainableNetwork[] = [];
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lzero-frozen-'));
-  for (const name of NETWORKS) checkpoints.set(name, await Checkpoint.open(goldenNetwork(name)));
+  for (const name of GOLDEN) checkpoints.set(name, await Checkpoint.open(goldenNetwork(name)));
+  const always = { bias: (j: number) => (j % 2 === 0 ? 10 : -10), ownBias: (j: number) => (j % 3 === 0 ? 0 : -10) };
+  checkpoints.set('topic', await Checkpoint.open(await withTopicHead(join(folder, 'topic'), always)));
 });
 afterAll(async () => {
   for (const network of networks) await network.close();
@@ -35,9 +43,33 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+type Thresholds = Readonly<Record<'bias' | 'ownBias', (term: number) => number>>;
+
+/** A golden encoder with a head of made-up numbers. Thresholds of 0 or never have gradients that steps can be compared with. */
+async function withTopicHead(made: string, { bias, ownBias }: Thresholds): Promise<string> {
+  const source = goldenNetwork('tied');
+  cpSync(source, made, { recursive: true });
+  const encoder = await Checkpoint.open(source);
+  const { vocabSize, hiddenSize: width } = encoder.config;
+  const chance = new Random(4);
+  const head = {
+    terms: { data: Float32Array.from({ length: vocabSize * width }, () => chance.normal()), width },
+    mean: Float32Array.from({ length: width }, () => chance.normal() / 10),
+    bias: Float32Array.from({ length: vocabSize }, (_, j) => bias(j)),
+    ownBias: Float32Array.from({ length: vocabSize }, (_, j) => ownBias(j)),
+  };
+  await writeWeights(join(made, 'model.safetensors'), encoder, { added: topicHeadTensors(head) });
+  await encoder.close();
+  return made;
+}
+
 async function load(name: NetworkName, options: Partial<NetworkOptions> = {}): Promise<TrainableNetwork> {
   const checkpoint = checkpoints.get(name);
   if (!checkpoint) throw new Error(`${name} is not open`);
+  return await loadFrom(checkpoint, options);
+}
+
+async function loadFrom(checkpoint: Checkpoint, options: Partial<NetworkOptions> = {}): Promise<TrainableNetwork> {
   const network = await TrainableNetwork.create(checkpoint, {
     idf: { values: Float32Array.from(golden.idf), isLearned: false },
     mode: 'recompute',
@@ -172,14 +204,15 @@ describe('the same bits', () => {
   });
 });
 
-const FREEZINGS = [
+const SOME_LAYERS = [
   { frozenLayers: 0, freezeEmbeddings: true },
   { frozenLayers: 0, freezeEmbeddings: true, freezeFeedForward: true },
   { frozenLayers: 1, freezeEmbeddings: false },
-  { frozenLayers: 2, freezeEmbeddings: true },
 ];
 
 describe.each(NETWORKS)('frozen parts of the %s network', (name) => {
+  const FREEZINGS = name === 'topic' ? SOME_LAYERS : [...SOME_LAYERS, { frozenLayers: 2, freezeEmbeddings: true }];
+
   it.each(FREEZINGS)('leave the gradients of the others as they are within 1e-6: %o', async (freezing) => {
     const expected = await gradientsIn(await load(name));
     for (const mode of ['recompute', 'save'] as const) {
@@ -197,8 +230,15 @@ describe.each(NETWORKS)('frozen parts of the %s network', (name) => {
       .filter((p) => relativeError(p.weights, before.get(p.name) ?? []) > 0)
       .map((p) => p.name);
     const bias = checkpoints.get(name)?.decoderBiasName ?? '';
-    const ofHead = { mlm: [bias], tied: [bias, TIED.scale, TIED.inputShare], pooled: Object.values(TIED) }[name];
-    expect(moved).toEqual(expect.arrayContaining(ofHead));
+    const ofHead = {
+      mlm: [bias],
+      tied: [bias, TIED.scale, TIED.inputShare],
+      pooled: Object.values(TIED),
+      topic: freezing.freezeEmbeddings ? [] : [TOPIC.terms], // thresholds never do
+    };
+    expect(moved).toEqual(expect.arrayContaining(ofHead[name]));
+    const neverMove = [TOPIC.mean, TOPIC.bias, TOPIC.ownBias, ...(freezing.freezeEmbeddings ? [TOPIC.terms] : [])];
+    expect(moved.filter((parameter) => neverMove.some((other) => other === parameter))).toEqual([]);
     expect(moved.filter((parameter) => parameter.startsWith('bert.embeddings.'))).toEqual([]);
     const layers = moved.map((parameter) => Number(/layer\.(\d+)/.exec(parameter)?.[1] ?? 2));
     expect(Math.min(...layers)).toBe(freezing.frozenLayers);
@@ -248,6 +288,41 @@ describe('the cache of frozen layers', () => {
   });
 });
 
+describe('logits of a topic head', () => {
+  it('are those that the finished model gives, terms of the text with their own thresholds, within 1e-5', async () => {
+    const made = await withTopicHead(join(folder, 'thresholds'), {
+      bias: (j) => -((7 * j) % 10) / 10,
+      ownBias: (j) => -((3 * j) % 10) / 5,
+    });
+    const rules = { activation: undefined, prune: { rule: 'none' }, droppedTerms: new Set<number>() } as const;
+    const numTerms = golden.idf.length;
+    const encoder = await NeuralEncoder.open(made, { ...rules, numTerms });
+    const expected = await encoder.encodeBatch(documents, { on: false });
+    await encoder.close();
+    const checkpoint = await Checkpoint.open(made);
+    const { z } = await (await loadFrom(checkpoint)).forward(documents, 1);
+    await checkpoint.close();
+    for (const [d, { terms, weights }] of expected.entries()) {
+      const row = z.data.subarray(d * numTerms, (d + 1) * numTerms);
+      expect(Array.from(row.keys()).filter((j) => row[j] > 0)).toEqual([...terms]);
+      terms.forEach((term, i) => {
+        expect(Math.abs(row[term] - weights[i])).toBeLessThan(1e-5);
+      });
+    }
+  });
+
+  it('of terms that are not sampled are 0, also where they stand in the text', async () => {
+    const network = await load('topic');
+    const every = (await network.forward(documents, 1)).z.data.slice();
+    const terms = Uint32Array.from({ length: 20 }, (_, i) => 5 + 2 * i);
+    const { z } = await network.forward(documents, 1, { terms });
+    z.data.forEach((value, i) => {
+      if (!terms.includes(i % z.cols)) expect(value).toBe(0);
+      else if (Math.max(value, every[i]) > 0) expect(Math.abs(value - every[i])).toBeLessThan(1e-5);
+    });
+  });
+});
+
 describe('logits', () => {
   it('of every term are there when asked for; of active terms they are those of training within 1e-6', async () => {
     const network = await load('tied');
@@ -272,6 +347,7 @@ describe('logits', () => {
   });
 });
 
-it('more frozen layers than there are is an error that names the setting', async () => {
+it('more frozen layers than can be are an error that names the setting', async () => {
   await expect(load('mlm', { frozenLayers: 3 })).rejects.toThrow(ConfigError);
+  await expect(load('topic', { frozenLayers: 2 })).rejects.toThrow(/engine\.freezeLayers is 2.*one has to learn/);
 });

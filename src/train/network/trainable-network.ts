@@ -4,7 +4,7 @@
  */
 import type { TrainingKernel } from '../../kernels/index.ts';
 import type { Matrix } from '../../losses/index.ts';
-import type { Checkpoint } from '../../model/index.ts';
+import { type Checkpoint, TOPIC } from '../../model/index.ts';
 import { HeadBackward } from './head-backward.ts';
 import type { Decoder } from './head-forward.ts';
 import { HeadForward } from './head-forward.ts';
@@ -14,8 +14,9 @@ import { decoderInputs } from './network-output.ts';
 import type { IdfLearning } from './parameter-specs.ts';
 import { IDF_PARAMETER, parameterSpecs } from './parameter-specs.ts';
 import type { Parameters } from './parameters.ts';
+import { type TopicDecoder, topicLogits } from './topic-logits.ts';
 import type { EncoderPass, NetworkOptions } from './trainable-encoder.ts';
-import { sessionOptions, TrainableEncoder } from './trainable-encoder.ts';
+import { documentRows, sessionOptions, TrainableEncoder } from './trainable-encoder.ts';
 
 /** The weights of query terms, a parameter beside the network. A projection is 0 until it is fitted to them. */
 export type IdfParameter = { readonly values: Float32Array; readonly isLearned: IdfLearning };
@@ -35,6 +36,8 @@ export class TrainableNetwork {
   readonly #encoder: TrainableEncoder;
   readonly #heads: Heads;
   readonly #area: LogitArea;
+  /** Only of a topic head. */
+  readonly #topic: TopicDecoder | undefined;
 
   /** Reads the checkpoint's weights, makes room for training them, and loads the graphs into the engine. */
   static async create(
@@ -69,6 +72,7 @@ export class TrainableNetwork {
     this.#encoder = encoder;
     this.#heads = heads;
     this.#area = area;
+    this.#topic = topicDecoderOf(checkpoint, encoder.parameters);
   }
 
   /** The kernels that share the parameters' memory. */
@@ -108,12 +112,15 @@ export class TrainableNetwork {
     if (!this.#isFinite(pass)) return this.#area.notFinite(z);
     z.data.fill(0);
     head.beginBatch(terms);
-    for (const { batch, firstRow } of pass.pieces)
-      for (const [i, row] of batch.rows.entries()) {
-        const u = this.#encoder.rows(firstRow + i * batch.numTokens, documents[row].length);
-        const target = this.#area.headRow(row);
-        await (everyLogit ? head.runAll(u, target) : head.run(u, target));
-      }
+    const chosen = terms && new Set(terms);
+    const isComputed = (term: number): boolean => chosen?.has(term) ?? true;
+    for (const { document, firstRow } of documentRows(pass)) {
+      const ids = documents[document];
+      const u = this.#encoder.rows(firstRow, this.#topic ? 1 : ids.length);
+      const row = this.#area.headRow(document);
+      await (everyLogit ? head.runAll(u, row) : head.run(u, row));
+      if (this.#topic) topicLogits(this.#topic, { ids, u: u.data, row, isComputed });
+    }
     return z;
   }
 
@@ -130,10 +137,7 @@ export class TrainableNetwork {
   #runHead(pass: ForwardPass, dZ: Matrix, dInputs: Float32Array): void {
     const { decoderName, decoderBiasName, config } = this.#checkpoint;
     const firstRows = new Int32Array(dZ.rows);
-    for (const { batch, firstRow } of pass.pieces)
-      batch.rows.forEach((row, i) => {
-        firstRows[row] = firstRow + i * batch.numTokens;
-      });
+    for (const { document, firstRow } of documentRows(pass)) firstRows[document] = firstRow;
     this.#heads.backward.run(
       dZ,
       { firstRows, positions: this.#area.positions },
@@ -153,6 +157,12 @@ export class TrainableNetwork {
     await this.#encoder.close();
     await this.#heads.forward.close();
   }
+}
+
+function topicDecoderOf({ head }: Checkpoint, parameters: Parameters): TopicDecoder | undefined {
+  if (head !== 'topic') return undefined;
+  const [weight, bias, ownBias] = [TOPIC.terms, TOPIC.bias, TOPIC.ownBias].map((name) => parameters.get(name).weights);
+  return { weight, bias, ownBias };
 }
 
 function decoderOf({ decoderName, decoderBiasName, config }: Checkpoint, parameters: Parameters): Decoder {

@@ -261,12 +261,8 @@ async function openCheckpoint(
 ): Promise<Checkpoint> {
   return await forSetting(BASE, async () => {
     const checkpoint = await Checkpoint.open(encoderFolder);
-    if (checkpoint.head !== 'none' && checkpoint.head !== 'topic') return checkpoint;
+    if (checkpoint.head !== 'none') return checkpoint;
     await checkpoint.close();
-    if (checkpoint.head === 'topic')
-      throw new ConfigError(`${base} has a topic head, which is fitted to queries and not trained`, {
-        hint: 'train its encoder to follow a dense teacher (rank.loss: states), and fit the head again',
-      });
     throw missingHead(base, `lzero model import ${base} -o MODEL`);
   });
 }
