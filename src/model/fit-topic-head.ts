@@ -5,11 +5,11 @@
 import { ConfigError } from '../core/index.ts';
 import { encodeQuery, type QuerySide } from '../text/index.ts';
 import { meanStates } from './about-terms.ts';
-import type { Checkpoint } from './checkpoint.ts';
+import { Checkpoint, TOPIC } from './checkpoint.ts';
 import type { TokenIds } from './padded-batch.ts';
 import { type Rows, unitRows } from './pooled-matrix.ts';
 import { fitTermVectors, type TermVectorProblem } from './term-vectors.ts';
-import { type TopicHead, topicHead } from './topic-head.ts';
+import { storedTerms, type TopicHead, topicHead } from './topic-head.ts';
 
 /** Queries that a dense encoder has read. */
 export type ReadQueries = Pick<TermVectorProblem, 'onPass'> & {
@@ -20,9 +20,12 @@ export type ReadQueries = Pick<TermVectorProblem, 'onPass'> & {
   readonly ofTerms: Rows;
 };
 
+/** Where the vectors of terms come from: fitted to queries, or the folder of a model whose topic head has them. */
+export type TermSource = ReadQueries | { readonly sameAs: string };
+
 /** What a head is made of. */
 type FitParts = {
-  readonly queries: ReadQueries;
+  readonly terms: TermSource;
   readonly querySide: QuerySide;
   /** Documents of the kind to be searched. */
   readonly documents: readonly TokenIds[];
@@ -36,23 +39,40 @@ type FitParts = {
 /** ρ of term-vectors.ts: of 30, 10, 3, 1, 0.3 and 0.1 the one from which on less changes nothing (docs/EXPERIMENTS.md). */
 const PENALTY = 1;
 
-/** Fits the head. */
+/** Fits the head, or takes the vectors of terms and sets its thresholds anew. */
 export async function fitTopicHead(
   checkpoint: Checkpoint,
-  { queries, querySide, documents, excluded, ...watch }: FitParts,
+  { terms: source, querySide, documents, excluded, ...watch }: FitParts,
 ): Promise<TopicHead> {
   const { hiddenSize } = checkpoint.config;
-  if (queries.vectors.width !== hiddenSize)
-    throw new ConfigError(
-      `the vectors of the queries have ${queries.vectors.width} dimensions, the encoder's states ${hiddenSize}`,
-      { hint: 'let the queries be read by the encoder itself, or by the one that it was trained to follow' },
-    );
-  const { texts, ...read } = queries;
-  const terms = fitTermVectors({
+  const terms = 'sameAs' in source ? await termsOf(source.sameAs) : fittedTerms(source, querySide, hiddenSize);
+  if (terms.width !== hiddenSize) throw otherWidth('the term vectors have', terms.width, hiddenSize);
+  const states = unitRows(await meanStates(checkpoint, documents, watch));
+  return topicHead({ terms, documents: states, queryWeights: querySide.idf.values, excluded });
+}
+
+function fittedTerms({ texts, ...read }: ReadQueries, querySide: QuerySide, hiddenSize: number): Rows {
+  if (read.vectors.width !== hiddenSize)
+    throw otherWidth('the vectors of the queries have', read.vectors.width, hiddenSize);
+  return fitTermVectors({
     ...read,
     queries: texts.map((text) => encodeQuery(querySide, text).vector),
     penalty: PENALTY,
   });
-  const states = unitRows(await meanStates(checkpoint, documents, watch));
-  return topicHead({ terms, documents: states, queryWeights: querySide.idf.values, excluded });
+}
+
+async function termsOf(folder: string): Promise<Rows> {
+  const checkpoint = await Checkpoint.open(folder);
+  try {
+    if (checkpoint.head !== 'topic') throw new ConfigError(`${folder} has no topic head to take term vectors from`);
+    return storedTerms({ data: await checkpoint.read(TOPIC.terms), width: checkpoint.config.hiddenSize });
+  } finally {
+    await checkpoint.close();
+  }
+}
+
+function otherWidth(what: string, width: number, hiddenSize: number): ConfigError {
+  return new ConfigError(`${what} ${width} dimensions, the encoder's states ${hiddenSize}`, {
+    hint: 'let the queries be read by the encoder itself, or by the one that it was trained to follow',
+  });
 }

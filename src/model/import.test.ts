@@ -15,8 +15,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { encodeAll, golden, goldenFolder } from '../../test/golden/model/fixtures.ts';
 import { firesAt } from '../../test/lib/abort.ts';
+import { writeTopicModel } from '../../test/lib/convert-models.ts';
 import { writeJson, writeRouterFolder, writeSiameseFolder } from '../../test/lib/sparse-encoder-folder.ts';
 import { InterruptedError } from '../core/index.ts';
+import { Checkpoint, TOPIC } from './checkpoint.ts';
 import { putInPlace } from './folder-output.ts';
 import { importModel } from './import.ts';
 import { quantiseModel } from './int8/quantise-model.ts';
@@ -174,5 +176,38 @@ describe('a model imported from another layout', () => {
     const dense = { source: source(), output: output(), idf: 'none' };
     await expect(importModel(dense)).rejects.toThrow('expected a SpladePooling after it');
     await expect(importModel({ ...dense, head: 'tied' })).rejects.toThrow('an MLM head of its own'); // the golden one has
+  });
+});
+
+describe('a topic head with the term vectors of another model', () => {
+  const texts = Array.from({ length: 120 }, (_, i) => `document ${i} about number ${i % 7} and ${i % 11}`);
+  const tensorsIn = async (made: string): Promise<Record<string, Float32Array>> => {
+    const checkpoint = await Checkpoint.open(made);
+    const read = await Promise.all(
+      Object.entries(TOPIC).map(async ([key, name]) => [key, await checkpoint.read(name)]),
+    );
+    await checkpoint.close();
+    return Object.fromEntries(read);
+  };
+
+  it('has those vectors, within a digit of float32, and thresholds of its own texts', async () => {
+    const source = await writeTopicModel(join(folder, 'source'));
+    const output = join(folder, 'made');
+    await importModel({ source, output, idf: 'none', head: 'topic', terms: { sameAs: source }, calibration: texts });
+    const [before, after] = [await tensorsIn(source), await tensorsIn(output)];
+    after.terms.forEach((value, i) => {
+      expect(Math.abs(value - before.terms[i])).toBeLessThanOrEqual(1e-6 * Math.abs(before.terms[i]));
+    });
+    expect(after.mean).not.toEqual(before.mean);
+    expect(after.bias).not.toEqual(before.bias);
+  });
+
+  it('is refused where that model has no topic head, and without term vectors', async () => {
+    const source = await writeTopicModel(join(folder, 'source'));
+    const made = { source, output: join(folder, 'made'), idf: 'none', head: 'topic', calibration: texts } as const;
+    await expect(importModel({ ...made, terms: { sameAs: goldenFolder('tied') } })).rejects.toThrow(
+      /has no topic head/,
+    );
+    await expect(importModel(made)).rejects.toThrow(/there are none/);
   });
 });

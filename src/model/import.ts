@@ -12,7 +12,7 @@ import { modelCard } from './card.ts';
 import type { Head, OwnHead, TiedKind } from './checkpoint.ts';
 import { Checkpoint, missingHead, WEIGHTS_FILE } from './checkpoint.ts';
 import { readDenseFolder } from './dense/dense-settings.ts';
-import { fitTopicHead, type ReadQueries } from './fit-topic-head.ts';
+import { fitTopicHead, type TermSource } from './fit-topic-head.ts';
 import { copyContent, copyFiles, makeFolder } from './folder-output.ts';
 import { resolveModel } from './hub/resolve-model.ts';
 import type { AskedCodes, MatrixCodes } from './int8/four-bits.ts';
@@ -41,8 +41,8 @@ export type ImportOptions = CheckpointOptions & {
   readonly output: string;
   /** Makes a head: of the word embeddings (tied-head.ts), or fitted to queries; without it the checkpoint must have its own. */
   readonly head?: OwnHead | undefined;
-  /** What a topic head is fitted to (topic-head.ts). */
-  readonly queries?: ReadQueries | undefined;
+  /** The term vectors of a topic head (topic-head.ts). */
+  readonly terms?: TermSource | undefined;
   /** What the words of documents weigh by themselves; as in the source if not given. */
   readonly lexical?: LexicalRule | 'none' | undefined;
   /** Texts to calibrate a head on; the first 120 are read, for a topic head the first 1,000. */
@@ -248,9 +248,9 @@ async function headOf(
 async function topicHeadOf(
   checkpoint: Checkpoint,
   { settings, tokenizer, idf }: ModelFolder,
-  { queries, ...options }: MakeOptions,
+  { terms, ...options }: MakeOptions,
 ): Promise<HeadReport> {
-  if (queries === undefined)
+  if (terms === undefined)
     throw new ConfigError('a topic head is fitted to queries, and there are none', { hint: 'use --head pooled' });
   const documents = await firstDocuments(options.calibration ?? [], {
     tokenizer,
@@ -260,7 +260,7 @@ async function topicHeadOf(
   const { signal, onProgress } = options;
   const excluded = neverActive(tokenizer, checkpoint.config.vocabSize);
   const made = await fitTopicHead(checkpoint, {
-    queries,
+    terms,
     querySide: { tokenizer, idf },
     documents,
     excluded,

@@ -74,6 +74,11 @@ export function topicHead({ terms, documents, queryWeights, excluded }: TopicHea
   return { terms: scaled, mean: Float32Array.from(mean), bias, ownBias };
 }
 
+/** c of the s·c that a head has stored. */
+export function storedTerms({ data, width }: Rows): Rows {
+  return { data: data.map((value) => value / SCALE), width };
+}
+
 type Calibration = Omit<TopicHeadParts, 'queryWeights' | 'excluded'> & {
   readonly mean: Float64Array;
   readonly gains: Float32Array;
