@@ -4,8 +4,8 @@
  *     npm run build && npx tsx runs/model/table.ts DATA WORK WEIGHTS [--model FOLDER] [--start FOLDER] \
  *         [--sets scifact,cisi] [--systems ours,bow] [--print]
  *
- * FOLDER is a float32 model of ours with its lexical part; without it only the others are measured. BM25 is the better of
- * k1 0.9, b 0.4 and k1 1.2, b 0.75 on each set. What is measured is kept in runs/model/results.json, by the identity of the
+ * `ours` is the embedded model as it ships, in codes; --model is what it was quantised from, in float32, and --start what training began
+ * with. BM25 is the better of k1 0.9, b 0.4 and k1 1.2, b 0.75 on each set. What is measured is kept in runs/model/results.json, by the identity of the
  * model: the same call goes on where one was stopped, and --print only prints. Indexes and runs are in WORK/table.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -15,6 +15,8 @@ import { lzero } from '../lib/lzero.ts';
 import { markdownHead, markdownRow } from '../lib/markdown.ts';
 import { EVALUATION_SETS, type EvaluationSet, folderOf } from './evaluation.ts';
 
+/** The model that ships. */
+const OURS = 'default';
 const RESULTS = resolve(import.meta.dirname, 'results.json');
 
 const { positionals, values } = parseArgs({
@@ -65,25 +67,19 @@ function systemsToMeasure(place: string): System[] {
     { name: 'splade-tiny', model: join(weights, 'splade-tiny') },
     { name: 'minilm dense', spec: dense('minilm-l6') },
     { name: 'gte-small dense', spec: dense('gte-small') },
-    ...(values.model ? ourSystems(values.model, place) : []),
+    ...ourSystems(place),
   ];
   return all.filter(({ name }) => !values.systems || values.systems.split(',').includes(name));
 }
 
-function ourSystems(model: string, place: string): System[] {
-  const identity = identityOf(model).slice(0, 12);
-  const made = (command: string, ...options: readonly string[]): string => {
-    const folder = join(place, `${identity}-${command}`);
-    if (!existsSync(folder)) lzero('model', command, model, '-o', folder, ...options);
-    return folder;
-  };
-  const int8 = made('quantize');
-  if (identityOf(int8) !== identityOf('default')) console.log('note: the embedded model is another one');
+function ourSystems(place: string): System[] {
+  const alone = join(place, `${identityOf(OURS).slice(0, 12)}-alone`);
+  if (!existsSync(alone)) lzero('model', 'import', OURS, '-o', alone, '--lexical', 'none');
   return [
-    { name: 'ours, network alone', model: made('import', '--lexical', 'none') },
-    { name: 'ours', model },
-    { name: 'ours, int8', model: int8 },
-    { name: 'rrf of ours and bm25', model, fused: true },
+    { name: 'ours', model: OURS },
+    { name: 'ours, network alone', model: alone },
+    ...(values.model ? [{ name: 'ours, fp32', model: values.model }] : []),
+    { name: 'rrf of ours and bm25', model: OURS, fused: true },
   ];
 }
 
