@@ -8,7 +8,7 @@ export const DEFAULT_MODEL = 'default';
 
 /** Folders by name. A folder of the user's that has such a name is meant by ./default or ./bow. */
 const EMBEDDED: ReadonlyMap<string, string> = new Map([
-  /** MiniLM, trained by runs/model: what it is and what it was trained on stands in its card. */
+  /** gte-small with a topic head, made by runs/model: what it is and what it was trained on stands in its card. */
   [DEFAULT_MODEL, folderOf('lzero-en')],
   /** No network: every token weighs 1. Its query weights serve models that have none of their own. */
   ['bow', folderOf('bow')],
