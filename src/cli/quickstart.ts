@@ -33,7 +33,7 @@ import { showAnswer } from './show-answer.ts';
 /** Judged queries of the embedded collection that have no word in common with their answer. */
 const QUERIES: readonly string[] = [
   'kitty is shredding the couch',
-  'crying while chopping vegetables',
+  'electricity guzzling icebox',
   'newborn will not stop screaming',
 ];
 /** Asked of the project's docs. */
