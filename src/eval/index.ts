@@ -49,4 +49,5 @@ export { bootstrapInterval, quantile } from './significance/bootstrap.ts';
 export { holm } from './significance/holm.ts';
 export type { RandomisationOptions, RandomisationResult } from './significance/randomisation.ts';
 export { randomisationTest } from './significance/randomisation.ts';
+export { studentInterval } from './significance/student.ts';
 export type { Answer, Explanation, System, SystemSearchOptions } from './system.ts';
