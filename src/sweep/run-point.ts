@@ -19,6 +19,7 @@ import {
   type EvaluateConfig,
   type EvaluationOptions,
   type Evaluator,
+  type StreamedCollection,
   type TrainConfig,
   type TrainEvent,
   type TrainOptions,
@@ -37,7 +38,8 @@ export type SweepEvent =
   /** A point is next; `number` counts from 1. */
   | { readonly kind: 'point'; readonly point: SweepPoint; readonly number: number; readonly numPoints: number }
   | { readonly kind: 'training'; readonly event: TrainEvent }
-  | { readonly kind: 'measuring'; readonly collection: string; readonly numDone: number; readonly numDocs: number }
+  /** Documents of a collection are encoded; how many there are is known where they are held in memory. */
+  | { readonly kind: 'measuring'; readonly collection: string; readonly numDone: number; readonly numDocs?: number }
   /** It is over, now or in an earlier call. */
   | { readonly kind: 'over'; readonly point: SweepPoint; readonly result: PointResult; readonly isNew: boolean }
   /** Another process works at it. */
@@ -67,7 +69,7 @@ export type PlannedPoint = SweepPoint & {
 export type Pruning = { readonly evaluate: EvaluateConfig; readonly rules: readonly string[] };
 
 /** A collection that models are measured on, opened once. */
-export type OpenCollection = MeasuredCollection & { readonly evaluator: Evaluator };
+export type OpenCollection = MeasuredCollection & { readonly evaluator: StreamedCollection };
 
 /** What points have in common. */
 export type PointSurroundings = SweepOptions & {
@@ -252,7 +254,7 @@ async function measure(
   point: PlannedPoint,
   around: PointSurroundings,
 ): Promise<Measured> {
-  const options = measuringOptions({ collection, numDocs: evaluator.numDocs }, point, around);
+  const options = measuringOptions({ collection }, point, around);
   const { values, perQuery } = await evaluator.evaluate(model, scratchOf(point, around), options);
   return { collection, split, values, perQuery: Object.fromEntries(perQuery) };
 }
@@ -275,7 +277,7 @@ async function tryRules(
 }
 
 function measuringOptions(
-  what: { readonly collection: string; readonly numDocs: number },
+  what: { readonly collection: string; readonly numDocs?: number },
   { config: { engine } }: PlannedPoint,
   { onEvent, signal }: PointSurroundings,
 ): EvaluationOptions {

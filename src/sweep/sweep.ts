@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { ConfigSource } from '../config/index.ts';
 import { errorFrom, failureOf, InterruptedError, LzeroError, UsageError } from '../core/index.ts';
 import { makeFolder } from '../files/index.ts';
-import { Evaluator, readBase, trainConfigFor, trainConfigSchema } from '../train/index.ts';
+import { readBase, StreamedCollection, trainConfigFor, trainConfigSchema } from '../train/index.ts';
 import type { MeasuredCollection, SweepConfig } from './config.ts';
 import { type SweepPoint, sweepPoints } from './points.ts';
 import { type PointResult, SweepResults } from './results.ts';
@@ -105,13 +105,13 @@ async function writeResults(points: readonly PlannedPoint[], results: SweepResul
   }
 }
 
+/** Their queries and judgements: documents stay on disk, so that a dozen collections of millions fit. */
 async function openAll(
   measured: readonly MeasuredCollection[],
   { signal }: Pick<SweepOptions, 'signal'>,
 ): Promise<OpenCollection[]> {
   const open: OpenCollection[] = [];
-  for (const config of measured)
-    open.push({ ...config, evaluator: await Evaluator.open(config, { ...(signal && { signal }) }) });
+  for (const config of measured) open.push({ ...config, evaluator: await StreamedCollection.open(config, { signal }) });
   return open;
 }
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { goldenFolder } from '../../../test/golden/model/fixtures.ts';
 import { writeTinyTraining } from '../../../test/train/tiny-training.ts';
 import { importModel, type PruneRule, repruneModel } from '../../model/index.ts';
-import { Evaluator } from './evaluation.ts';
+import { Evaluator, StreamedCollection } from './evaluation.ts';
 
 let folder: string;
 let model: string;
@@ -21,6 +21,17 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const RULES: readonly PruneRule[] = [{ rule: 'none' }, { rule: 'ratio', ratio: 0.5 }, { rule: 'top-k', k: 3 }];
+
+describe('a collection that stays on disk', () => {
+  it('measures as one that is held in memory, whole or in part', async () => {
+    for (const maxDocuments of [null, 5]) {
+      const config = { collection: join(folder, 'dev'), split: 'dev', maxQueries: 3, maxDocuments };
+      const [held, streamed] = [await Evaluator.open(config), await StreamedCollection.open(config)];
+      const { pinned: _, ...expected } = await held.evaluate(model, join(folder, 'scratch'), { threads: 1 });
+      expect(await streamed.evaluate(model, join(folder, 'scratch'), { threads: 1 })).toEqual(expected);
+    }
+  });
+});
 
 describe('prune rules on one encoding', () => {
   it('measure as models that prune by them do', async () => {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { ConfigError, InputError, InterruptedError, type SparseVector } from '../../core/index.ts';
 import type { Collection, Document } from '../../data/index.ts';
 import { openCollection } from '../../data/index.ts';
-import { createIndex, type EngineDocument } from '../../engines/index.ts';
+import { createIndex, type EngineDocument, type Index } from '../../engines/index.ts';
 import { bytesPerQuery, depthOf, evaluateRun, indexSystem, runSystem } from '../../eval/index.ts';
 import { formatPruneRule, loadModel, type Model, type PruneRule, prune } from '../../model/index.ts';
 import { documentText } from '../../text/index.ts';
@@ -64,10 +64,12 @@ export const BEST_BY = 'ndcg@10';
 const METRICS = ['ndcg@10', 'mrr@10', 'recall@100'] as const;
 
 /** A development collection that is opened once and searched again and again. */
-export class Evaluator {
-  readonly #collection: Collection;
+export class Evaluator implements Judged {
+  /** Its queries and judgements. */
+  readonly collection: Collection;
+  /** A query must not find the document of its own id. */
+  readonly dropIdenticalIds: boolean;
   readonly #documents: readonly Document[];
-  readonly #dropIdenticalIds: boolean;
   #pinned: readonly PinnedDocument[];
 
   /** Reads the collection, of large ones the part that the configuration wants. */
@@ -81,9 +83,9 @@ export class Evaluator {
     documents: readonly Document[],
     { dropIdenticalIds = false }: Pick<EvaluateConfig, 'dropIdenticalIds'>,
   ) {
-    this.#collection = collection;
+    this.collection = collection;
+    this.dropIdenticalIds = dropIdenticalIds;
     this.#documents = documents;
-    this.#dropIdenticalIds = dropIdenticalIds;
     this.#pinned = choosePinned(null, documents);
   }
 
@@ -94,7 +96,7 @@ export class Evaluator {
 
   /** sha256 over all texts and judgements. */
   get identity(): string {
-    return identityOf({ collection: this.#collection, documents: this.#documents });
+    return identityOf({ collection: this.collection, documents: this.#documents });
   }
 
   /** Documents that are encoded at each evaluation. */
@@ -108,26 +110,14 @@ export class Evaluator {
    * @param scratch a folder for the index; emptied before and after
    */
   async evaluate(model: string, scratch: string, options: EvaluationOptions): Promise<EvaluationResult> {
-    const { threads, signal, onProgress } = options;
-    const folder = join(scratch, 'index');
-    await rm(folder, { recursive: true, force: true });
-    await mkdir(scratch, { recursive: true });
-    const loaded = await loadModel(model, { threads });
-    try {
-      const index = await createIndex(folder, { model: loaded });
-      try {
-        await index.addAll(this.#documents, { signal, onProgress });
-        await index.commit();
-        await index.refresh();
-        const measured = await this.#measure(indexSystem(index, { name: 'dev', id: 'dev' }), signal);
-        return { ...measured, pinned: await pinnedTerms(loaded, this.#pinned, signal) };
-      } finally {
-        await index.close();
-      }
-    } finally {
-      await loaded.close();
-      await rm(folder, { recursive: true, force: true });
-    }
+    return await throughIndex(model, scratch, {
+      ...options,
+      documents: this.#documents,
+      measure: async (index, loaded) => ({
+        ...(await measured(indexSystem(index, DEV), this, options.signal)),
+        pinned: await pinnedTerms(loaded, this.#pinned, options.signal),
+      }),
+    });
   }
 
   /**
@@ -180,33 +170,110 @@ export class Evaluator {
     try {
       await index.addAll(documents, { signal });
       await index.commit();
-      const { values } = await this.#measure(indexSystem(index, { name: 'dev', id: 'dev' }), signal);
+      const { values } = await measured(indexSystem(index, DEV), this, signal);
       const { postings: indexSize } = (await index.stats()).store.sizeBytes;
       const bytesPerDoc = indexSize / documents.length;
-      return { ...values, bytesPerQuery: bytesPerQuery(index, this.#collection.queries), indexSize, bytesPerDoc };
+      return { ...values, bytesPerQuery: bytesPerQuery(index, this.collection.queries), indexSize, bytesPerDoc };
     } finally {
       await index.close();
       await rm(folder, { recursive: true, force: true });
     }
   }
+}
 
-  async #measure(
-    system: ReturnType<typeof indexSystem>,
-    signal: AbortSignal | undefined,
-  ): Promise<Pick<EvaluationResult, 'values' | 'perQuery'>> {
-    const dropIdenticalIds = this.#dropIdenticalIds;
-    const k = depthOf(METRICS, { dropIdenticalIds });
-    const { run, costs } = await runSystem(system, this.#collection, { k, signal });
-    if (signal?.aborted) throw new InterruptedError();
-    const options = { metrics: METRICS, averageOver: 'judged', dropIdenticalIds } as const;
-    const { mean, perQuery } = evaluateRun(run, this.#collection.qrels, options);
-    const { flops = 0, docLen = 0, queryLen = 0 } = costs ?? {};
-    const [ndcg, mrr, recall] = METRICS.map((name) => mean[name]);
-    return {
-      values: { 'ndcg@10': ndcg, 'mrr@10': mrr, 'recall@100': recall, flops, docLen, queryLen },
-      perQuery: new Map(Array.from(perQuery, ([id, own]) => [id, own[BEST_BY]])),
-    };
+/**
+ * A collection that models are measured on and whose documents stay on disk, however many they are: each measurement reads them anew.
+ */
+export class StreamedCollection implements Judged {
+  /** Its queries and judgements. */
+  readonly collection: Collection;
+  /** A query must not find the document of its own id. */
+  readonly dropIdenticalIds: boolean;
+  readonly #maxDocuments: number | null;
+
+  /** Reads queries and judgements. */
+  static async open(
+    config: EvaluateConfig,
+    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<StreamedCollection> {
+    return new StreamedCollection(await openQueries(config, { signal }), config);
   }
+
+  private constructor(
+    collection: Collection,
+    { dropIdenticalIds = false, maxDocuments }: Pick<EvaluateConfig, 'dropIdenticalIds' | 'maxDocuments'>,
+  ) {
+    this.collection = collection;
+    this.dropIdenticalIds = dropIdenticalIds;
+    this.#maxDocuments = maxDocuments;
+  }
+
+  /** As `Evaluator.evaluate`, without pinned documents. */
+  async evaluate(
+    model: string,
+    scratch: string,
+    options: EvaluationOptions,
+  ): Promise<Pick<EvaluationResult, 'values' | 'perQuery'>> {
+    return await throughIndex(model, scratch, {
+      ...options,
+      documents: documentsOf(this.collection, this.#maxDocuments),
+      measure: (index) => measured(indexSystem(index, DEV), this, options.signal),
+    });
+  }
+}
+
+/** What models are measured by. */
+type Judged = { readonly collection: Collection; readonly dropIdenticalIds: boolean };
+
+const DEV = { name: 'dev', id: 'dev' };
+
+type ThroughIndex<T> = EvaluationOptions & {
+  readonly documents: Iterable<Document> | AsyncIterable<Document>;
+  readonly measure: (index: Index, model: Model) => Promise<T>;
+};
+
+/** Encodes and indexes documents with the model in a folder, and measures the index before it is gone. */
+async function throughIndex<T>(
+  model: string,
+  scratch: string,
+  { threads, signal, onProgress, documents, measure }: ThroughIndex<T>,
+): Promise<T> {
+  const folder = join(scratch, 'index');
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(scratch, { recursive: true });
+  const loaded = await loadModel(model, { threads });
+  try {
+    const index = await createIndex(folder, { model: loaded });
+    try {
+      await index.addAll(documents, { signal, onProgress });
+      await index.commit();
+      await index.refresh();
+      return await measure(index, loaded);
+    } finally {
+      await index.close();
+    }
+  } finally {
+    await loaded.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function measured(
+  system: ReturnType<typeof indexSystem>,
+  { collection, dropIdenticalIds }: Judged,
+  signal: AbortSignal | undefined,
+): Promise<Pick<EvaluationResult, 'values' | 'perQuery'>> {
+  const k = depthOf(METRICS, { dropIdenticalIds });
+  const { run, costs } = await runSystem(system, collection, { k, signal });
+  if (signal?.aborted) throw new InterruptedError();
+  const options = { metrics: METRICS, averageOver: 'judged', dropIdenticalIds } as const;
+  const { mean, perQuery } = evaluateRun(run, collection.qrels, options);
+  const { flops = 0, docLen = 0, queryLen = 0 } = costs ?? {};
+  const [ndcg, mrr, recall] = METRICS.map((name) => mean[name]);
+  return {
+    values: { 'ndcg@10': ndcg, 'mrr@10': mrr, 'recall@100': recall, flops, docLen, queryLen },
+    perQuery: new Map(Array.from(perQuery, ([id, own]) => [id, own[BEST_BY]])),
+  };
 }
 
 /** How an evaluation is run. */
@@ -222,14 +289,24 @@ export type JudgedTexts = { readonly collection: Collection; readonly documents:
 
 /** Reads a collection, of large ones the part that a configuration wants. */
 export async function openJudged(
-  { collection: path, split, maxQueries, maxDocuments }: Omit<EvaluateConfig, 'dropIdenticalIds'>,
-  { signal }: { readonly signal?: AbortSignal | undefined },
+  config: Omit<EvaluateConfig, 'dropIdenticalIds'>,
+  options: { readonly signal?: AbortSignal | undefined },
 ): Promise<JudgedTexts> {
+  const collection = await openQueries(config, options);
+  const documents: Document[] = [];
+  for await (const document of documentsOf(collection, config.maxDocuments)) documents.push(document);
+  return { collection, documents };
+}
+
+/** Opens a collection with the queries that a configuration wants. */
+async function openQueries(
+  { collection: path, split, maxQueries }: Omit<EvaluateConfig, 'dropIdenticalIds'>,
+  { signal }: { readonly signal?: AbortSignal | undefined },
+): Promise<Collection> {
   const whole = await openCollection(path, { split, signal });
   const queries = whole.queries.slice(0, maxQueries ?? undefined);
   const qrels = new Map(queries.map(({ id }) => [id, whole.qrels.get(id) ?? new Map()]));
-  const collection = { ...whole, queries, qrels };
-  return { collection, documents: await documentsOf(collection, maxDocuments) };
+  return { ...whole, queries, qrels };
 }
 
 /** sha256 over all texts and judgements. */
@@ -240,14 +317,14 @@ export function identityOf({ collection: { queries, qrels }, documents }: Judged
 }
 
 /** All documents, or the judged ones and, of the others, the first that fit. */
-async function documentsOf(collection: Collection, most: number | null): Promise<Document[]> {
+async function* documentsOf(collection: Collection, most: number | null): AsyncGenerator<Document> {
   const judged = new Set([...collection.qrels.values()].flatMap((judgements) => [...judgements.keys()]));
-  const all: Document[] = [];
   let room = most === null ? Number.POSITIVE_INFINITY : Math.max(0, most - judged.size);
+  let isEmpty = true;
   for await (const document of collection.documents()) {
     if (!judged.has(document.id) && room-- <= 0) continue;
-    all.push(document);
+    isEmpty = false;
+    yield document;
   }
-  if (all.length === 0) throw new InputError(`${collection.name} has no documents to evaluate on`);
-  return all;
+  if (isEmpty) throw new InputError(`${collection.name} has no documents to evaluate on`);
 }
