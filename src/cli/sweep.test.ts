@@ -53,7 +53,7 @@ describe('lzero sweep', () => {
       readFileSync(file, 'utf8')
         .trimEnd()
         .split('\n')
-        .map((line) => ({ ...JSON.parse(line), seconds: undefined }));
+        .map((line) => ({ ...JSON.parse(line), seconds: undefined, provenance: undefined }));
     const alone = await lzero(wide, '-o', join(folder, 'alone'), '--quiet');
     const { exitCode, stdout, stderr } = await lzero(wide, '-o', join(folder, 'together'), '--jobs', '2');
     expect(exitCode, stderr).toBe(0);

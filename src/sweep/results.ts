@@ -53,8 +53,10 @@ const resultSchema = z.object({
   measured: z.array(measuredSchema),
   /** The model with each prune rule that a search under a budget has asked for; of the development collection. */
   variants: z.array(variantSchema).optional(),
-  /** Of the call that finished it: training, and measuring after it. */
+  /** Of all calls that have worked at it: training, and measuring after it. */
   seconds: z.object({ training: z.number(), measuring: z.number() }),
+  /** Versions, machine and date of the call that finished it. */
+  provenance: z.record(z.string(), z.string()).optional(),
   /** sha256 of the configuration that it was trained by, and of what it was measured on. */
   config: z.string(),
 });

@@ -4,6 +4,8 @@
  *
  *     points/NAME/       the run of a point            points/NAME.lock    while somebody works at it
  *     points/NAME.trained.json     what came of its training, for whoever measures it after a stop
+ *     points/NAME.seconds.json     how long it has taken so far (spent-time.ts)
+ *     points/NAME.failed.json      the error that it ended in, for those who wait for it; gone when it is tried again
  */
 import { createHash } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
@@ -29,6 +31,7 @@ import {
 import type { MeasuredCollection } from './config.ts';
 import type { SweepPoint } from './points.ts';
 import { type Measured, type PointResult, type PrunedResult, readStored, type SweepResults } from './results.ts';
+import { SpentTime } from './spent-time.ts';
 
 /** A part of the points: every `of`-th, from the `part`-th on. */
 export type Shard = { readonly part: number; readonly of: number };
@@ -128,11 +131,24 @@ function lockOf(path: string): Lock | LockedError {
 }
 
 async function resultOf(point: PlannedPoint, around: PointSurroundings): Promise<PointResult> {
-  const { clock, evaluators, results } = around;
+  const { clock, folder, onEvent } = around;
+  const spent = await SpentTime.open(join(folder, 'points', `${point.name}.seconds.json`), clock);
+  const ticking = (event: SweepEvent): void => {
+    spent.tick();
+    onEvent(event);
+  };
+  try {
+    return await timedResultOf(point, { ...around, onEvent: ticking }, spent);
+  } finally {
+    spent.keep();
+  }
+}
+
+async function timedResultOf(point: PlannedPoint, around: PointSurroundings, spent: SpentTime): Promise<PointResult> {
+  const { evaluators, results, provenance } = around;
   const before = await results.find(point, identityOf(point)); // with rules that are not enough
-  const began = clock();
   const trained = await trainPoint(point, around);
-  const trainedAt = clock();
+  spent.measure();
   const measured: Measured[] = [...(before?.measured ?? [])];
   if (trained.model !== undefined && !before)
     for (const collection of evaluators) measured.push(await measure(trained.model, collection, point, around));
@@ -147,7 +163,8 @@ async function resultOf(point: PlannedPoint, around: PointSurroundings): Promise
     evaluation: trained.evaluation ?? null,
     measured,
     ...(variants && { variants }),
-    seconds: { training: (trainedAt - began) / 1000, measuring: (clock() - trainedAt) / 1000 },
+    seconds: spent.keep(),
+    ...(provenance && { provenance }),
     config: identityOf(point),
   };
 }

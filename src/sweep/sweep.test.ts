@@ -128,10 +128,15 @@ describe('running a sweep', () => {
     });
     await expect(stopped).rejects.toThrow(InterruptedError);
     expect(existsSync(join(folder, 'parts/results.jsonl'))).toBe(true);
+    const cut = namesOf(GRID)[1]; // 6 steps of the first point, 2 of this one
+    const spent = JSON.parse(readFileSync(join(folder, `parts/points/${cut}.seconds.json`), 'utf8'));
+    expect(spent.training).toBeGreaterThan(0);
     const half = await sweepInto('parts', config(GRID), { shard: { part: 1, of: 2 } });
     expect(half.results).toHaveLength(2);
     const all = await sweepInto('parts', config(GRID), { shard: { part: 2, of: 2 } });
     expect(all.results).toHaveLength(4);
+    const { seconds } = all.results.find(({ point }) => point === cut) ?? all.results[0];
+    expect(seconds.training).toBeGreaterThan(spent.training); // both calls
     const plain = await sweepInto('plain', config(GRID));
     expect(numbers(all.results)).toEqual(numbers(plain.results));
   }, 120_000);
