@@ -1,5 +1,5 @@
 /** Searches under a budget with real trainings of a tiny network: what is trained, chosen, frozen and told. */
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -151,6 +151,19 @@ describe('a search under a budget', () => {
       for (const { outcome } of both) expect(numbers(outcome)).toEqual(numbers(first.outcome));
       const numRuns = first.outcome.rungs.reduce((sum, { results }) => sum + results.length, 0);
       expect(both[0].numTrained + both[1].numTrained).toBe(numRuns - 1); // one was over before the stop
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'does not wait for a point that has failed in another shard, and tells its error',
+    async () => {
+      const points = join(folder, 'sharded/steps-2/points');
+      mkdirSync(points, { recursive: true });
+      const failure = { code: 'INPUT', message: 'no such lists' }; // as the second shard would have left it
+      writeFileSync(join(points, 'lambda=0.1.failed.json'), JSON.stringify(failure));
+      const search = searchIn('sharded', config(DOC_LEN), { shard: { part: 1, of: 2 } });
+      await expect(search).rejects.toMatchObject({ code: 'SWEEP', message: '1 point failed: no such lists' });
     },
     TIMEOUT_MS,
   );

@@ -22,7 +22,7 @@ import { searchSpace } from './candidates.ts';
 import type { SweepConfig } from './config.ts';
 import { asCandidate, frozen, inSteps, type Rung, rungsOf } from './halving.ts';
 import type { PointResult } from './results.ts';
-import type { PlannedPoint, SweepEvent, SweepOptions } from './run-point.ts';
+import { findFailure, type PlannedPoint, type SweepEvent, type SweepOptions } from './run-point.ts';
 import { type FailedPoint, type PointsOptions, planSweep, runPoints } from './sweep.ts';
 import { bestOf, explain, goingOn, paretoFront, ranked, type Variant } from './trade-off.ts';
 
@@ -155,11 +155,28 @@ async function runRung(
     const { results, failed } = await runPoints(points, options);
     if (failed.length > 0) throw sweepFailed(failed);
     if (results.length === points.length) return results;
+    const others = await failedElsewhere(points, results, options);
+    if (others.length > 0) throw sweepFailed(others);
     if (isFirst) onEvent({ kind: 'waiting', numPoints: points.length - results.length });
     await pause(WAIT_MS, undefined, { ...(signal && { signal }) }).catch(() => {
       throw new InterruptedError();
     });
   }
+}
+
+/** Points that failed in another shard, which only the next call of that shard tries again: to wait for them would be for ever. */
+async function failedElsewhere(
+  points: readonly PlannedPoint[],
+  results: readonly PointResult[],
+  { folder }: Pick<PointsOptions, 'folder'>,
+): Promise<FailedPoint[]> {
+  const over = new Set(results.map(({ point }) => point));
+  const failed: FailedPoint[] = [];
+  for (const point of points) {
+    const error = over.has(point.name) ? undefined : await findFailure(folder, point);
+    if (error) failed.push({ point, error });
+  }
+  return failed;
 }
 
 /** Tells of each point once, however often a rung is looked through. */

@@ -12,8 +12,16 @@ import { readFile, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { isJsonObject, LockedError, type LzeroError, parseJson, ResumeError } from '../core/index.ts';
-import { acquireLock, exists, isLocked, type Lock, writeFileAtomically } from '../files/index.ts';
+import {
+  failureOf,
+  InterruptedError,
+  isJsonObject,
+  LockedError,
+  LzeroError,
+  parseJson,
+  ResumeError,
+} from '../core/index.ts';
+import { acquireLock, exists, isLocked, type Lock, readIfExists, writeFileAtomically } from '../files/index.ts';
 import { formatPruneRule, parsePruneRule } from '../model/index.ts';
 import {
   CollapseError,
@@ -111,14 +119,35 @@ export async function runPoint(point: PlannedPoint, around: PointSurroundings): 
   if (before) return onEvent({ kind: 'over', point, result: before, isNew: false });
   const lock = lockOf(join(folder, 'points', `${point.name}.lock`));
   if (lock instanceof LockedError) return onEvent({ kind: 'elsewhere', point, error: lock });
+  const failed = failurePath(folder, point);
   try {
+    await rm(failed, { force: true });
     const other = await findOver(point, results); // somebody may have finished it meanwhile
     const result = other ?? (await resultOf(point, around));
     if (!other) await results.keep(result);
     onEvent({ kind: 'over', point, result, isNew: !other });
+  } catch (error) {
+    if (error instanceof LzeroError && !(error instanceof InterruptedError))
+      await writeFileAtomically(failed, `${JSON.stringify(failureOf(error, error.code))}\n`);
+    throw error;
   } finally {
     lock.release();
   }
+}
+
+function failurePath(folder: string, { name }: SweepPoint): string {
+  return join(folder, 'points', `${name}.failed.json`);
+}
+
+const failureSchema = z.object({ code: z.string(), message: z.string() });
+
+/** The error that a point has ended in, here or elsewhere, unless it has been tried again since. */
+export async function findFailure(folder: string, point: SweepPoint): Promise<LzeroError | undefined> {
+  const path = failurePath(folder, point);
+  const text = await readIfExists(path);
+  if (text === undefined) return undefined;
+  const parsed = failureSchema.safeParse(parseJson(text, (problem) => new ResumeError(`${path}: ${problem}`)));
+  return parsed.success ? new LzeroError(parsed.data.code, parsed.data.message) : undefined;
 }
 
 function lockOf(path: string): Lock | LockedError {

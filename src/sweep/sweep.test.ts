@@ -1,5 +1,5 @@
 /** Sweeps as a library: which points there are, and that nothing is done twice or lost. Real trainings of a tiny network. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -192,8 +192,11 @@ describe('running a sweep', () => {
     const sweep = config({ grid: { 'data.train': [join(folder, 'missing.jsonl'), join(folder, 'lists.jsonl')] } });
     const first = await sweepInto('failing', sweep);
     expect([first.failed.length, first.results.length]).toEqual([1, 1]);
+    const failures = () => readdirSync(join(folder, 'failing/points')).filter((name) => name.endsWith('.failed.json'));
+    expect(failures()).toHaveLength(1); // for those who wait for the point
     writeFileSync(join(folder, 'missing.jsonl'), readFileSync(join(folder, 'lists.jsonl')));
     expect((await sweepInto('failing', sweep)).results).toHaveLength(2);
+    expect(failures()).toEqual([]);
   }, 120_000);
 
   it('refuses results of another configuration under the same name', async () => {
