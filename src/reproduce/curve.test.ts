@@ -1,6 +1,16 @@
 import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
-import { commonRange, costOf, curveThrough, lossOver, meanCostRatio, meanGap, placesIn, valueAt } from './curve.ts';
+import {
+  commonRange,
+  costOf,
+  curveThrough,
+  lossGap,
+  lossOver,
+  meanCostRatio,
+  meanGap,
+  placesIn,
+  valueAt,
+} from './curve.ts';
 
 /** y = 0, 1, 2 at x = 1, e, e²: linear in ln x. */
 const LINE = curveThrough([
@@ -64,6 +74,9 @@ describe('curves over FLOPS', () => {
   it('lose what they fall from the upper to the lower end of a range', () => {
     expect(lossOver(LINE, { low: 1, high: Math.E ** 2 })).toBe(2);
     expect(lossOver(LINE, { low: 0.5, high: 2 })).toBeUndefined();
+    const steep = LINE.map(({ x, y }) => ({ x: x * Math.E, y: 3 * y })); // from e to e³: both have e … e², 1 against 3
+    expect(lossGap(steep, LINE)).toBeCloseTo(2, 12);
+    expect(lossGap(LINE, curveThrough([{ x: 100, y: 1 }]))).toBeUndefined();
   });
 
   const point = fc.record({

@@ -19,9 +19,11 @@ const NUM_PLACES = 9;
 
 /** A curve through points in any order; those with the same x become one, with the mean of their y. */
 export function curveThrough(points: readonly CurvePoint[]): Curve {
+  const sorted = points.filter(({ x }) => x > 0).sort((a, b) => a.x - b.x);
+  if (sorted.every(({ x }, i) => i === 0 || x > sorted[i - 1].x)) return sorted;
   const byX = new Map<number, number[]>();
-  for (const { x, y } of points) if (x > 0) byX.set(x, [...(byX.get(x) ?? []), y]);
-  return [...byX].map(([x, ys]) => ({ x, y: ys.reduce((sum, y) => sum + y, 0) / ys.length })).sort((a, b) => a.x - b.x);
+  for (const { x, y } of sorted) byX.set(x, [...(byX.get(x) ?? []), y]);
+  return [...byX].map(([x, ys]) => ({ x, y: ys.reduce((sum, y) => sum + y, 0) / ys.length }));
 }
 
 /** y(x); undefined outside of the curve. */
@@ -98,4 +100,12 @@ export function meanCostRatio(a: Curve, b: Curve): number | undefined {
 export function lossOver(curve: Curve, { low, high }: Range): number | undefined {
   const [top, bottom] = [valueAt(curve, high), valueAt(curve, low)];
   return top === undefined || bottom === undefined ? undefined : top - bottom;
+}
+
+/** How much more one curve loses than another over their common range. Undefined where they have none. */
+export function lossGap(a: Curve, b: Curve): number | undefined {
+  const range = commonRange([a, b]);
+  if (!range) return undefined;
+  const [own, other] = [lossOver(a, range), lossOver(b, range)];
+  return own === undefined || other === undefined ? undefined : own - other;
 }

@@ -1,7 +1,16 @@
 /** Figures 1 to 3 as data. Error bars are over seeds, where a setting has several; points that have collapsed are marked. */
+import { mean } from '../eval/index.ts';
 import type { Figure, FigurePoint, FigureSeries } from '../figures/index.ts';
-import { isCollapsed, livingRuns, type Measurements, macro, type Setting, settingMean } from './measurements.ts';
-import { PUBLISHED_COLLAPSE, PUBLISHED_LAMBDA, type PublishedCosts, TABLE2 } from './published.ts';
+import {
+  collapsedLength,
+  collapseOf,
+  livingRuns,
+  lostText,
+  type Measurements,
+  macro,
+  type Setting,
+} from './measurements.ts';
+import { PUBLISHED_COLLAPSE, PUBLISHED_LAMBDA, type PublishedCosts, TABLE2, TABLE3 } from './published.ts';
 import { VARIANTS, type Variant } from './variant.ts';
 
 const LAMBDA_SERIES = ['baseline', 'mask', 'l0', 'mask-l0'] as const;
@@ -83,25 +92,28 @@ function seriesOf(
   return { name: VARIANTS[variant], kind: 'measured', points: own.map(pointOf).filter((point) => point !== undefined) };
 }
 
-/** FLOPS and NDCG; where documents have no terms, both are 0. */
-function flopsPoint(setting: Setting, label: string): FigurePoint | undefined {
-  if (setting.runs.length === 0) return undefined;
-  if (isCollapsed(setting)) return { x: 0, y: 0, label, isCollapsed: true };
+/** FLOPS and NDCG; where documents have no terms, both are 0. Undefined where nothing has been measured, or all has diverged. */
+function flopsPoint(setting: Setting, plain: string): FigurePoint | undefined {
+  const label = labelOf(setting, plain);
+  if (collapseOf(setting) === 'all') return { x: 0, y: 0, label, isCollapsed: true };
   const [xs, ys] = (['flops', 'ndcg'] as const).map((value) => livingRuns(setting).map((run) => macro(run, value)));
-  return { x: middle(xs), y: middle(ys), ...barsOf('x', xs), ...barsOf('y', ys), label };
+  if (xs.length === 0) return undefined;
+  return { x: mean(xs), y: mean(ys), ...barsOf('x', xs), ...barsOf('y', ys), label };
 }
 
 function lengthPoint(setting: Setting): FigurePoint | undefined {
-  const label = `λ ${setting.lambda}`;
-  if (setting.runs.length === 0) return undefined;
-  if (isCollapsed(setting))
-    return { x: setting.lambda, y: settingMean(setting, 'docLen') ?? 0, label, isCollapsed: true };
+  const label = labelOf(setting, `λ ${setting.lambda}`);
+  if (collapseOf(setting) === 'all')
+    return { x: setting.lambda, y: collapsedLength(setting), label, isCollapsed: true };
   const lengths = livingRuns(setting).map((run) => macro(run, 'docLen'));
-  return { x: setting.lambda, y: middle(lengths), ...barsOf('y', lengths), label };
+  if (lengths.length === 0) return undefined;
+  return { x: setting.lambda, y: mean(lengths), ...barsOf('y', lengths), label };
 }
 
-function middle(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
+/** Says what its point does not show: seeds that are not in the mean. */
+function labelOf(setting: Setting, plain: string): string {
+  const lost = lostText(setting);
+  return lost === '' ? plain : `${plain} (${lost})`;
 }
 
 /** Smallest and largest, where there are several. */

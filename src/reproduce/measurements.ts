@@ -22,10 +22,13 @@ export type Run = {
   readonly point: string;
   readonly seed: number | undefined;
   readonly steps: number;
+  /** Of training and measuring, over all calls. */
   readonly seconds: number;
-  /** Documents have lost their terms, so that there is nothing to search. */
-  readonly isCollapsed: boolean;
-  /** In the order of the scale's sets; empty where the alarm has stopped the run. */
+  /** Versions, machine and date of the call that finished it. */
+  readonly provenance: Readonly<Record<string, string>>;
+  /** `collapsed`: documents have lost their terms, so that there is nothing to search; `diverged`: numbers were not finite. */
+  readonly status: PointResult['status'];
+  /** In the order of the scale's sets; empty where an alarm has stopped the run. */
   readonly sets: readonly SetScores[];
 };
 
@@ -77,11 +80,40 @@ function settingsOf(sweep: SweepConfig, runs: ReadonlyMap<string, readonly Run[]
   return [...found.values()];
 }
 
+/** Every setting once, in the order of the sweeps. */
+export function everySetting({ settings }: Pick<Measurements, 'settings'>): Setting[] {
+  return [...new Map(SWEEPS.flatMap((name) => settings[name].map((own) => [keyOf(own), own] as const))).values()];
+}
+
+/** What all runs have come about by. */
+export type MadeBy = {
+  /** Days, the first and the last; undefined where no run says it. */
+  readonly days: readonly [string, string] | undefined;
+  readonly machines: readonly string[];
+  readonly versions: readonly string[];
+  /** Of training and measuring. */
+  readonly hours: number;
+};
+
+/** Dates, machines, versions and hours of all runs, not of whoever reads them. */
+export function madeBy(measurements: Pick<Measurements, 'settings'>): MadeBy {
+  const runs = everySetting(measurements).flatMap((setting) => setting.runs);
+  const told = runs.map(({ provenance }) => provenance).filter(({ date }) => date !== undefined);
+  const days = told.map(({ date }) => date.slice(0, 10)).sort();
+  const distinct = (values: readonly string[]): string[] => [...new Set(values)].sort();
+  return {
+    days: days.length === 0 ? undefined : [days[0], days[days.length - 1]],
+    machines: distinct(told.map(({ machine, engine }) => `${machine}, ${engine}`)),
+    versions: distinct(told.map(({ lzero, node }) => `lzero ${lzero}, Node ${node}`)),
+    hours: runs.reduce((sum, { seconds }) => sum + seconds, 0) / 3600,
+  };
+}
+
 function keyOf({ variant, lambda, threshold }: PointKind): string {
   return JSON.stringify([variant, lambda, threshold]);
 }
 
-function runOf({ point, seed, steps, seconds, status, measured }: PointResult): Run {
+function runOf({ point, seed, steps, seconds, status, measured, provenance = {} }: PointResult): Run {
   const sets = measured.map(({ values, perQuery }) => ({
     ndcg: values['ndcg@10'],
     flops: values.flops,
@@ -94,14 +126,21 @@ function runOf({ point, seed, steps, seconds, status, measured }: PointResult): 
     seed: seed ?? undefined,
     steps,
     seconds: seconds.training + seconds.measuring,
-    isCollapsed: status === 'collapsed' || isShort,
+    provenance,
+    status: isShort ? 'collapsed' : status,
     sets,
   };
 }
 
-/** Whether all runs of a setting have collapsed; false where there are none. */
-export function isCollapsed({ runs }: Setting): boolean {
-  return runs.length > 0 && runs.every((run) => run.isCollapsed);
+/**
+ * Whether a setting collapses: `some` where seeds disagree, undefined where nothing is known. A run that has diverged says nothing
+ * of it.
+ */
+export function collapseOf({ runs }: Setting): 'all' | 'some' | 'none' | undefined {
+  const telling = runs.filter(({ status }) => status !== 'diverged');
+  const numCollapsed = telling.filter(({ status }) => status === 'collapsed').length;
+  if (telling.length === 0) return undefined;
+  return numCollapsed === telling.length ? 'all' : numCollapsed > 0 ? 'some' : 'none';
 }
 
 /** A value of a run: the macro average over its sets. */
@@ -109,13 +148,31 @@ export function macro({ sets }: Run, value: 'ndcg' | 'flops' | 'docLen'): number
   return mean(sets.map((set) => set[value]));
 }
 
-/** The same of a setting: the mean over its runs; undefined where none has been measured. */
-export function settingMean({ runs }: Setting, value: 'ndcg' | 'flops' | 'docLen'): number | undefined {
-  const measured = runs.filter(({ sets }) => sets.length > 0);
-  return measured.length === 0 ? undefined : mean(measured.map((run) => macro(run, value)));
+/** The same of a setting: the mean over its living runs, so that all values are of the same ones; undefined without any. */
+export function settingMean(setting: Setting, value: 'ndcg' | 'flops' | 'docLen'): number | undefined {
+  const living = livingRuns(setting);
+  return living.length === 0 ? undefined : mean(living.map((run) => macro(run, value)));
+}
+
+/** Doc_Len of what is left of collapsed runs; 0 where the alarm has stopped all of them. */
+export function collapsedLength({ runs }: Setting): number {
+  const measured = runs.filter(({ status, sets }) => status === 'collapsed' && sets.length > 0);
+  return measured.length === 0 ? 0 : mean(measured.map((run) => macro(run, 'docLen')));
 }
 
 /** Runs that have a model, and so something to compare. */
 export function livingRuns({ runs }: Setting): Run[] {
-  return runs.filter((run) => !run.isCollapsed && run.sets.length > 0);
+  return runs.filter(({ status, sets }) => status === 'done' && sets.length > 0);
+}
+
+/** How many runs of a setting that has living ones have none themselves: "1 of 2 seeds collapsed"; empty where none. */
+export function lostText(setting: Setting): string {
+  const { runs } = setting;
+  if (livingRuns(setting).length === 0) return '';
+  return (['collapsed', 'diverged'] as const)
+    .flatMap((status) => {
+      const count = runs.filter((run) => run.status === status).length;
+      return count === 0 ? [] : [`${count} of ${runs.length} seeds ${status}`];
+    })
+    .join(', ');
 }

@@ -20,9 +20,11 @@ export type Statistic = (means: readonly number[]) => number | undefined;
 /** How to draw. */
 export type ResamplingOptions = {
   readonly numSamples?: number | undefined;
-  readonly confidence?: number | undefined;
   readonly seed?: number | undefined;
 };
+
+/** An interval that is as sure as one asks; undefined where there is nothing to say. */
+export type IntervalAt = (confidence: number) => Interval | undefined;
 
 /** Samples in which a figure may be without a value before it counts as having none. */
 const MAX_UNDEFINED_SHARE = 0.05;
@@ -46,28 +48,28 @@ function scoreOf({ point, sets }: Run, c: number, id: string): number {
   return value;
 }
 
-/** The figure of all queries and its percentile interval; undefined where it has no value, or too often none. */
+/** The figure of all queries and its percentile intervals; undefined where it has no value, or too often none. */
 export function resample(
   scores: ScoreTable,
   statistic: Statistic,
-  { numSamples = 2000, confidence = 0.95, seed = 42 }: ResamplingOptions = {},
-): Interval | undefined {
+  { numSamples = 2000, seed = 42 }: ResamplingOptions = {},
+): IntervalAt {
   const numModels = scores[0]?.length ?? 0;
   const whole = statistic(macroMeans(scores, numModels, (_, i) => i));
-  if (whole === undefined) return undefined;
+  if (whole === undefined) return () => undefined;
   const random = new Random(seed);
   const drawn: number[] = [];
   for (let sample = 0; sample < numSamples; sample++) {
     const value = statistic(macroMeans(scores, numModels, (n) => random.below(n)));
     if (value !== undefined && Number.isFinite(value)) drawn.push(value);
   }
-  if (drawn.length < (1 - MAX_UNDEFINED_SHARE) * numSamples) return undefined;
+  if (drawn.length < (1 - MAX_UNDEFINED_SHARE) * numSamples) return () => undefined;
   const sorted = Float64Array.from(drawn).sort();
-  return {
+  return (confidence) => ({
     mean: whole,
     low: quantile(sorted, (1 - confidence) / 2),
     high: quantile(sorted, (1 + confidence) / 2),
-  };
+  });
 }
 
 /** y, [M]: of n queries of a set, those that `choose(n, i)` gives for i = 0 … n − 1. */

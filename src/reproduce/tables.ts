@@ -1,6 +1,6 @@
 /** Tables 1 to 3 as data: what was measured, beside what the paper prints. NDCG@10 is in points, 100 times as large. */
 import { averageRanks, macroAverages, mean } from '../eval/index.ts';
-import { isCollapsed, livingRuns, type Measurements, type Setting, settingMean } from './measurements.ts';
+import { collapseOf, livingRuns, lostText, type Measurements, type Setting, settingMean } from './measurements.ts';
 import { BEIR_COLUMNS, CONTRIEVER, type PublishedCosts, TABLE1, TABLE2, TABLE3 } from './published.ts';
 import type { ScaleConfig } from './scale.ts';
 import { VARIANTS, type Variant } from './variant.ts';
@@ -28,7 +28,10 @@ export type CostRow = {
   readonly name: string;
   /** Runs that are over. */
   readonly numRuns: number;
+  /** All of them have collapsed. */
   readonly isCollapsed: boolean;
+  /** Runs that are not in the values, in words; empty where all are. */
+  readonly lost: string;
   /** Undefined where nothing has been measured. */
   readonly measured: PublishedCosts | undefined;
   /** Smallest and largest NDCG@10 of the runs, where there are several. */
@@ -109,7 +112,8 @@ export function costTable(name: 'table2' | 'table3', { settings }: Measurements)
       variant,
       name: VARIANTS[variant],
       numRuns: setting?.runs.length ?? 0,
-      isCollapsed: setting !== undefined && isCollapsed(setting),
+      isCollapsed: setting !== undefined && collapseOf(setting) === 'all',
+      lost: setting ? lostText(setting) : '',
       measured: setting && costsOf(setting),
       ndcgOfRuns: setting && ndcgRange(setting),
       published,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allOf, judge, judgeEqual } from './verdict.ts';
+import { judge, judgeAll, judgeEqual } from './verdict.ts';
 
 const interval = (low: number, high: number) => ({ mean: (low + high) / 2, low, high });
 
@@ -27,10 +27,24 @@ describe('verdicts', () => {
     expect(judgeEqual(undefined, 0.01)).toBe('not resolved');
   });
 
-  it('of several parts hold where all do', () => {
-    expect(allOf(['holds', 'holds'])).toBe('holds');
-    expect(allOf(['holds', 'not resolved'])).toBe('not resolved');
-    expect(allOf(['not resolved', 'contradicted'])).toBe('contradicted');
-    expect(allOf([])).toBe('not resolved');
+  /** A part whose interval is 0.01 wider on both sides where it has to be surer than 95 %. */
+  const part = (low: number, high: number, bySeed: readonly number[] = []) => ({
+    intervalAt: (confidence: number) => (confidence > 0.95 ? interval(low - 0.01, high + 0.01) : interval(low, high)),
+    bySeed,
+  });
+  const nothing = { intervalAt: () => undefined, bySeed: [] };
+
+  it('of several parts hold where each holds at 95 %', () => {
+    expect(judgeAll([part(0.001, 0.02), part(0.001, 0.02)], 'above')).toBe('holds');
+    expect(judgeAll([part(0.001, 0.02), part(-0.001, 0.02)], 'above')).toBe('not resolved');
+    expect(judgeAll([part(0.001, 0.02), nothing], 'above')).toBe('not resolved');
+    expect(judgeAll([], 'above')).toBe('not resolved');
+  });
+
+  it('of k parts are contradicted by one whose interval of 1 − 0.05/k lies on the other side', () => {
+    expect(judgeAll([part(0.02, 0.03), part(-0.04, -0.02)], 'above')).toBe('contradicted');
+    expect(judgeAll([part(0.02, 0.03), part(-0.02, -0.005)], 'above')).toBe('not resolved'); // at 95 % alone
+    expect(judgeAll([part(-0.02, -0.005)], 'above')).toBe('contradicted'); // one part: 95 %
+    expect(judgeAll([part(0.02, 0.03), part(-0.04, -0.02, [0.01, -0.06])], 'above')).toBe('not resolved');
   });
 });

@@ -12,22 +12,30 @@ export type MadeUpOptions = {
   readonly numQueries?: number;
   /** Standard deviation of a point's own noise in the NDCG of a query. */
   readonly noise?: number;
+  /** Of that noise. */
+  readonly seed?: number;
 };
 
-/** A result for every point of a scale; undefined of `world`: it has none, 'collapsed': the alarm has stopped it. */
+/** What became of a made-up point: undefined where it has no result, 'collapsed' or 'diverged' where an alarm has stopped it. */
+export type World = (kind: PointKind, seed: number | undefined) => MadeUp | 'collapsed' | 'diverged' | undefined;
+
+const MADE_BY = { lzero: '0.0.9', node: 'v20', engine: 'onnxruntime 1.0', machine: 'linux x64, 2 cores' };
+
+/** A result for every point of a scale. */
 export function madeUpResults(
   { sweeps }: Pick<Scale, 'sweeps'>,
-  world: (kind: PointKind, seed: number | undefined) => MadeUp | 'collapsed' | undefined,
-  { numSets = 3, numQueries = 40, noise = 0.01 }: MadeUpOptions = {},
+  world: World,
+  { numSets = 3, numQueries = 40, noise = 0.01, seed: noiseSeed = 5 }: MadeUpOptions = {},
 ): Map<string, PointResult> {
   const results = new Map<string, PointResult>();
-  const random = new Random(5);
+  const random = new Random(noiseSeed);
   for (const name of SWEEPS)
     for (const { name: point, settings, seed } of sweepPoints(sweeps[name])) {
       const made = world(kindOf(settings), seed);
       if (made === undefined || results.has(point)) continue;
-      const { ndcg, flops, docLen } = made === 'collapsed' ? { ndcg: 0, flops: 0, docLen: 0 } : made;
-      const measured = Array.from({ length: made === 'collapsed' ? 0 : numSets }, (_, c) => {
+      const isStopped = made === 'collapsed' || made === 'diverged';
+      const { ndcg, flops, docLen } = isStopped ? { ndcg: 0, flops: 0, docLen: 0 } : made;
+      const measured = Array.from({ length: isStopped ? 0 : numSets }, (_, c) => {
         // Hard and easy queries are the same for all points; what is left is the point's own.
         const perQuery = Array.from({ length: numQueries }, (_, i) => {
           const level = 0.3 * ((i % 5) / 4 - 0.5);
@@ -41,12 +49,13 @@ export function madeUpResults(
         point,
         settings,
         seed: seed ?? null,
-        status: made === 'collapsed' ? 'collapsed' : 'done',
+        status: isStopped ? made : 'done',
         steps: 100,
-        stoppedEarly: made === 'collapsed',
+        stoppedEarly: isStopped,
         evaluation: null,
         measured,
         seconds: { training: 60, measuring: 5 },
+        provenance: { ...MADE_BY, date: results.size === 0 ? '2026-11-01T08:00:00Z' : '2026-11-02T08:00:00Z' },
         config: '',
       });
     }
@@ -67,4 +76,22 @@ export function paperWorld({ variant, lambda, threshold }: PointKind): MadeUp | 
   const slope = variant === 'mask-l0' ? 0.02 : 0.06;
   const lift = isSweepOfT ? Math.min(1, t / 50) * 0.05 : (LIFT[variant] ?? 0);
   return { ndcg: 0.5 + slope * Math.log(flops) + lift, flops, docLen: 100 * flops * (hasL0 ? 0.8 : 1) };
+}
+
+const OPPOSITE_LIFT: Readonly<Record<string, number>> = { mask: -0.01, l0: -0.01, 'l0-2': 0.01, 'l0-3': 0.02 };
+
+/** A world in which every claim of the paper is false, but for what its text says of the activation alone. */
+export function oppositeWorld({ variant, lambda, threshold }: PointKind): MadeUp | 'collapsed' {
+  if (lambda >= 0.4 && threshold !== null) return 'collapsed';
+  const t = threshold ?? 0;
+  const isSweepOfT = lambda === 0.04;
+  const base = isSweepOfT ? 1.5 + t / 200 : 2 * (1 + Math.log10(0.8 / lambda) / 3);
+  const flops = base * (variant.includes('de-') ? 0.7 : 1);
+  const slope = variant === 'mask-l0' ? 0.2 : 0.06;
+  const lift = isSweepOfT ? -0.05 - t / 2000 : (OPPOSITE_LIFT[variant] ?? 0);
+  return {
+    ndcg: 0.5 + slope * Math.log(flops) + lift,
+    flops,
+    docLen: 100 * flops * (variant.includes('l0') ? 1.2 : 1),
+  };
 }

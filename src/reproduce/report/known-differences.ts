@@ -16,12 +16,12 @@ export const KNOWN_DIFFERENCES: readonly string[] = [
 
 /** How verdicts are reached, for the reader of a report. */
 export const METHOD: readonly string[] = [
-  '**Verdicts.** *holds*: the 95 % interval of the difference lies on the claim’s side of 0; *contradicted*: on the other side; *not resolved*: 0 is in it, a seed by itself says the opposite, or there is nothing to compare.',
-  '**NDCG@10.** Per query, averaged over seeds, then over the queries of a set, then over sets (macro). Intervals: queries of each set are drawn with replacement 2,000 times, the same ones for all models, percentiles 2.5 and 97.5. They know nothing of how other seeds would have come out.',
-  '**Equal FLOPS.** A series is a curve through its points, NDCG@10 linear in ln FLOPS between neighbours, without a value outside. Two series are compared at nine places, evenly spaced in ln FLOPS over the range that both have, and the differences averaged. FLOPS are the macro averages over sets and seeds, taken as they are. Points that have collapsed are left out.',
+  '**Verdicts.** *holds*: the 95 % interval of the difference lies on the claim’s side of 0; *contradicted*: on the other side; *not resolved*: 0 is in it, a seed by itself says the opposite, or there is nothing to compare. A claim with k parts holds where each part does, and is contradicted where the interval of 1 − 0.05/k of one part lies on the other side. Where nothing is different, 5 verdicts of 100 come out by chance.',
+  '**NDCG@10.** Per query, averaged over seeds, then over the queries of a set, then over sets (macro). Intervals: queries of each set are drawn with replacement 2,000 times, the same ones for all models, percentiles 2.5 and 97.5. They know nothing of how other seeds would have come out: a verdict from settings that were trained once says that it *rests on one seed*.',
+  '**Equal FLOPS.** A series is a curve through its points, NDCG@10 linear in ln FLOPS between neighbours, without a value outside. Two series are compared at nine places, evenly spaced in ln FLOPS over the range that both have, and the differences averaged. FLOPS are the macro averages over sets and seeds, taken as they are. Runs that have collapsed or diverged are left out, of FLOPS as of NDCG@10.',
   '**Equal NDCG@10.** The least FLOPS at which a curve reaches a level, at nine levels between the lowest and the highest that both reach; the mean of the logarithms of the ratios.',
-  '**Costs.** Ratios of Doc_Len or FLOPS of two settings, for each set and seed that both have (a cell); the mean of their logarithms, with a bootstrap interval over cells; fewer than five cells resolve nothing.',
-  '**Collapse.** The alarm of training has stopped the run, or its documents have less than one term on average.',
+  '**Costs.** Ratios of Doc_Len or FLOPS of two runs with the same seed, at the same λ and t: the mean of their logarithms over sets, then over pairs of runs, with Student’s interval over pairs of runs (two of them have to agree closely: t is 12.7). Sets are not counted as witnesses of their own.',
+  '**Collapse.** The alarm of training has stopped the run, or its documents have less than one term on average. A setting has collapsed where all of its seeds have; where seeds disagree nothing is resolved, and a run that has diverged says nothing.',
 ];
 
 /** What is wrong with a column of Table 1. */

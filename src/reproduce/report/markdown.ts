@@ -1,9 +1,11 @@
 /** A reproduction as Markdown: what was run, claims with their verdicts, tables, figures, what is known, what is missing. */
 import { basename } from 'node:path';
 import type { Figure } from '../../figures/index.ts';
+import { everySetting, madeBy } from '../measurements.ts';
 import { TABLE1 } from '../published.ts';
 import type { Reproduction } from '../reproduction.ts';
 import { type CostRow, costTable, measuredTable1, publishedTable1, type Table1 } from '../tables.ts';
+import { describeKind } from '../variant.ts';
 import { CONTRIEVER_NOTE, KNOWN_DIFFERENCES, METHOD } from './known-differences.ts';
 
 /** What a report says of how it came about. */
@@ -45,6 +47,7 @@ export function renderReport(reproduction: Reproduction, facts: ReportFacts, par
     '## Where the paper’s text, tables and code differ',
     list(KNOWN_DIFFERENCES),
     '## The shifted column of Contriever',
+    ...divergedText(reproduction),
     CONTRIEVER_NOTE,
     '## What is missing',
     missingText(reproduction),
@@ -140,10 +143,10 @@ function contrieverCorrected(): string {
 function costText(rows: readonly CostRow[]): string {
   return table(
     ['model', 'NDCG@10', 'of seeds', 'FLOPS', 'Doc_Len', 'published NDCG@10', 'FLOPS', 'Doc_Len'],
-    rows.map(({ name, numRuns, isCollapsed, measured, ndcgOfRuns, published }) => [
+    rows.map(({ name, numRuns, isCollapsed, lost, measured, ndcgOfRuns, published }) => [
       name,
       isCollapsed ? 'collapsed' : number(measured?.ndcg, 2),
-      ndcgOfRuns ? `${ndcgOfRuns[0].toFixed(2)} … ${ndcgOfRuns[1].toFixed(2)} (${numRuns})` : `${numRuns}`,
+      `${ndcgOfRuns ? `${ndcgOfRuns[0].toFixed(2)} … ${ndcgOfRuns[1].toFixed(2)} (${numRuns})` : numRuns}${lost && `; ${lost}`}`,
       number(measured?.flops, 2),
       number(measured?.docLen, 2),
       published.ndcg.toFixed(2),
@@ -171,6 +174,17 @@ function missingText({ measurements, bm25 }: Reproduction): string {
   const points = missing.map(({ what, sweeps }) => `${what} (${sweeps.join(', ')})`);
   const lines = bm25.some((value) => value === undefined) ? [...points, 'BM25 (table1)'] : points;
   if (lines.length === 0) return 'Nothing: every point has a result.';
+function divergedText({ measurements }: Reproduction): string[] {
+  const diverged = everySetting(measurements).flatMap(({ runs, ...kind }) =>
+    runs.flatMap(({ status, seed }) =>
+      status === 'diverged' ? [`${describeKind(kind)}${seed === undefined ? '' : `, seed ${seed}`}`] : [],
+    ),
+  );
+  return diverged.length === 0
+    ? []
+    : [`Diverged (numbers were not finite any more), and so in no table, figure or comparison:\n\n${list(diverged)}`];
+}
+
   return `${missing.length} of ${numPoints} points have no result yet; the same command goes on with them:\n\n${list(lines)}`;
 }
 

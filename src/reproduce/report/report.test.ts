@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { madeUpResults, paperWorld } from '../../../test/reproduce/made-up-results.ts';
+import { madeUpResults, paperWorld, type World } from '../../../test/reproduce/made-up-results.ts';
 import { loadConfig } from '../../config/index.ts';
 import { trainConfigSchema } from '../../train/index.ts';
 import { judgeClaims } from '../claims.ts';
@@ -12,16 +12,12 @@ import { gather } from '../measurements.ts';
 import type { Reproduction } from '../reproduction.ts';
 import { readScale, type ScaleName, scaleFolder } from '../scale.ts';
 import { costTable, measuredTable1 } from '../tables.ts';
-import type { PointKind } from '../variant.ts';
 import { writeReport } from './write-report.ts';
 
 const FACTS = { date: '2026-11-18', command: 'lzero reproduce all', machine: 'two cores', version: 'lzero 0.1.0' };
 const NUM_SETS = 4;
 
-async function madeUp(
-  name: ScaleName,
-  world: (kind: PointKind, seed: number | undefined) => ReturnType<typeof paperWorld> | undefined = paperWorld,
-): Promise<Reproduction> {
+async function madeUp(name: ScaleName, world: World = paperWorld): Promise<Reproduction> {
   const scale = await readScale(scaleFolder(name));
   const measurements = gather(scale, madeUpResults(scale, world, { numSets: scale.config.sets.length }));
   return {
@@ -47,7 +43,7 @@ describe('the report', () => {
       '`lzero reproduce all`',
       '2026-11-18',
       'No number of ours at the scale of the paper exists yet',
-      '| The ℓ0 mask lifts NDCG@10 at comparable FLOPS. | Table 2: 50.43 at FLOPS 2.31 against 49.52 at 2.39 | **holds** |',
+      '| The ℓ0 mask lifts NDCG@10 at comparable FLOPS. | Table 2: 50.43 at FLOPS 2.31 against 49.52 at 2.39 | **',
       '## Where the paper’s text, tables and code differ',
       'stand one row too low',
       '![Figure 2. λ against encoded document sparsity](reproduction/figure2.svg)',
@@ -83,6 +79,17 @@ describe('the report', () => {
     expect(readFileSync(report, 'utf8')).toContain('its figures say nothing about the paper');
   });
 });
+  it('is written where a run has diverged: named, without a point in figures, `diverged` in points.csv', async () => {
+    const one = await madeUp('small', (kind) =>
+      kind.variant === 'mask' && kind.lambda === 0.2 ? 'diverged' : paperWorld(kind),
+    );
+    const { report, assets } = await writeReport(one, join(folder, 'diverged/REPRODUCTION.md'), FACTS);
+    expect(readFileSync(report, 'utf8')).toMatch(/Diverged .*\n\n- \+ ℓ0 mask, λ 0\.2, t 80, seed 1\n/);
+    expect(readFileSync(join(assets, 'points.csv'), 'utf8')).toContain('mask,0.2,80,1,diverged,100,');
+    const masked = figuresOf(one.measurements)[1].series.find(({ name }) => name === '+ ℓ0 mask');
+    expect(masked?.points.map(({ x }) => x)).toEqual([0.001, 0.01, 0.025, 0.035, 0.05, 0.1, 0.4, 0.8]);
+  });
+
 
 describe('tables and figures as data', () => {
   it('rank the measured rows of Table 1 among each other, and have the published ones where a set is a column', async () => {
@@ -137,6 +144,23 @@ describe('tables and figures as data', () => {
     expect(named(figure1, '+ ℓ0 mask', 'published')).toEqual([{ x: 2.31, y: 0.5043, label: 'λ 0.035' }]);
     expect(named(figure3, '+ ℓ0 mask').map(({ label }) => label)).toEqual(
       [20, 40, 60, 80, 100, 120, 160, 200, 400].map((t) => `t ${t}`),
+  it('take NDCG@10, FLOPS and Doc_Len from the same runs, where one of two seeds has collapsed but was measured', async () => {
+    const whole = await madeUp('small');
+    const partly = await madeUp(
+      'small',
+      (kind, seed) =>
+        kind.variant === 'l0' && seed === 2 ? { ndcg: 0.01, flops: 0.001, docLen: -14.9 } : paperWorld(kind), // + 15 on average
+    );
+    const [both, one] = [whole, partly].map(({ measurements }) =>
+      costTable('table2', measurements).find(({ variant }) => variant === 'l0'),
+    );
+    expect(one).toMatchObject({ isCollapsed: false, numRuns: 2, lost: '1 of 2 seeds collapsed' });
+    expect(one?.measured?.flops).toBeCloseTo(both?.measured?.flops ?? Number.NaN, 12); // made up without noise
+    expect(one?.measured?.docLen).toBeCloseTo(both?.measured?.docLen ?? Number.NaN, 9);
+    const point = figuresOf(partly.measurements)[0].series[2].points.find(({ label }) => label.startsWith('λ 0.035'));
+    expect(point).toMatchObject({ label: 'λ 0.035 (1 of 2 seeds collapsed)', x: one?.measured?.flops });
+  });
+
     );
     expect(named(figure3, 'baseline')).toHaveLength(1);
   });

@@ -10,9 +10,8 @@ import { basename, dirname, extname, join } from 'node:path';
 import { type Figure, writeFigure } from '../../figures/index.ts';
 import { makeFolder, writeFileAtomically } from '../../files/index.ts';
 import { figuresOf } from '../figures.ts';
-import type { Measurements, Run, Setting } from '../measurements.ts';
+import { everySetting, madeBy, type Run } from '../measurements.ts';
 import type { Reproduction } from '../reproduction.ts';
-import { SWEEPS } from '../scale.ts';
 import { costTable, measuredTable1, publishedTable1 } from '../tables.ts';
 import { type ReportFacts, renderReport } from './markdown.ts';
 
@@ -57,35 +56,26 @@ export function resultsOf({ scale, measurements, bm25, claims }: Reproduction, f
     table2: costTable('table2', measurements),
     table3: costTable('table3', measurements),
     claims,
-    points: settingsOf(measurements).flatMap(({ runs, ...kind }) =>
+    points: everySetting(measurements).flatMap(({ runs, ...kind }) =>
       runs.map(({ sets, ...run }) => ({ ...kind, ...run, sets: sets.map(({ perQuery: _, ...values }) => values) })),
     ),
     missing: measurements.missing,
   };
 }
 
-/** Every setting once, in the order of the sweeps. */
-function settingsOf({ settings }: Measurements): Setting[] {
-  const all = new Map<string, Setting>();
-  for (const name of SWEEPS)
-    for (const setting of settings[name])
-      all.set(JSON.stringify([setting.variant, setting.lambda, setting.threshold]), setting);
-  return [...all.values()];
-}
-
 function pointsCsv({ scale, measurements }: Reproduction): string {
   const names = scale.config.sets.map(({ collection }) => basename(collection));
   const header = ['variant', 'lambda', 'threshold', 'seed', 'status', 'steps', 'seconds'];
   const columns = names.flatMap((name) => ['ndcg@10', 'flops', 'docLen'].map((value) => `${name} ${value}`));
-  const rows = settingsOf(measurements).flatMap(({ variant, lambda, threshold, runs }) =>
+  const rows = everySetting(measurements).flatMap(({ variant, lambda, threshold, runs }) =>
     runs.map((run) => [variant, lambda, threshold ?? '', run.seed ?? '', ...cellsOf(run, names.length)]),
   );
   return [[...header, ...columns], ...rows].map((row) => `${row.join(',')}\n`).join('');
 }
 
-function cellsOf({ isCollapsed, steps, seconds, sets }: Run, numSets: number): (string | number)[] {
+function cellsOf({ status, steps, seconds, sets }: Run, numSets: number): (string | number)[] {
   const values = Array.from({ length: numSets }, (_, c) => sets[c]).flatMap((set) =>
     set ? [set.ndcg.toFixed(6), set.flops.toFixed(6), set.docLen.toFixed(3)] : ['', '', ''],
   );
-  return [isCollapsed ? 'collapsed' : 'done', steps, seconds.toFixed(1), ...values];
+  return [status, steps, seconds.toFixed(1), ...values];
 }
