@@ -4,16 +4,17 @@
  *     FOLDER/configs/     scale.yaml and train.yaml as they come with the package, sweeps with paths filled in
  *     FOLDER/data/        what the scale needs
  *     FOLDER/sweep/       points and results of all sweeps, as `lzero sweep` leaves them
+ *     FOLDER/commands.txt what was run, for the report
  *
  * so `lzero sweep FOLDER/configs/table2.yaml -o FOLDER/sweep` does by hand what `lzero reproduce table2` does.
  */
-import { copyFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadConfig } from '../config/index.ts';
 import { makeFolder, writeFileAtomically } from '../files/index.ts';
 import type { Settings } from '../sweep/index.ts';
 import { trainConfigSchema } from '../train/index.ts';
-import { readScale, type Scale, SWEEPS } from './scale.ts';
+import { bySweep, readScale, type Scale, SWEEPS } from './scale.ts';
 
 /** Where the parts of a reproduction lie. */
 export type Places = {
@@ -22,34 +23,49 @@ export type Places = {
   readonly sweep: string;
   /** BM25 on the sets, a file each. */
   readonly bm25: string;
+  /** Commands that were run, a line each. */
+  readonly commands: string;
 };
 
 /** The places of a reproduction's folder. */
 export function placesOf(folder: string): Places {
-  const [configs, data, sweep, bm25] = ['configs', 'data', 'sweep', 'bm25'].map((name) => join(folder, name));
-  return { configs, data, sweep, bm25 };
+  const [configs, data, sweep, bm25, commands] = ['configs', 'data', 'sweep', 'bm25', 'commands.txt'].map((name) =>
+    join(folder, name),
+  );
+  return { configs, data, sweep, bm25, commands };
 }
 
 /**
- * Writes the configurations of a scale with paths, and gives the scale as it is written there.
+ * A scale with paths in its sweeps; nothing is written.
  *
  * @param source folder of the scale's configurations
  * @param paths of what the scale needs, by the names that configurations call it
  */
-export async function fillPaths(source: string, folder: string, paths: ReadonlyMap<string, string>): Promise<Scale> {
-  const { configs } = placesOf(folder);
+export async function fillPaths(source: string, paths: ReadonlyMap<string, string>): Promise<Scale> {
   const scale = await readScale(source);
-  makeFolder(configs);
-  for (const name of ['scale.yaml', 'train.yaml']) await copyFile(join(source, name), join(configs, name));
   const set = await filledSettings(scale.train, paths);
   const measure = scale.config.sets.map(({ collection, split, dropIdenticalIds }) => ({
     collection: paths.get(collection) ?? collection,
     split,
+    maxQueries: null,
+    maxDocuments: null,
     ...(dropIdenticalIds !== undefined && { dropIdenticalIds }),
   }));
+  const sweeps = bySweep((name) => {
+    const sweep = scale.sweeps[name];
+    return { ...sweep, base: scale.train, set: { ...sweep.set, ...set }, measure };
+  });
+  return { ...scale, sweeps };
+}
+
+/** Writes the configurations of a scale with paths into a reproduction's folder, each at once: another process may read them. */
+export async function writeConfigs(source: string, folder: string, { sweeps }: Scale): Promise<Scale> {
+  const { configs } = placesOf(folder);
+  makeFolder(configs);
+  for (const name of ['scale.yaml', 'train.yaml'])
+    await writeFileAtomically(join(configs, name), await readFile(join(source, name)));
   for (const name of SWEEPS) {
-    const sweep = { ...scale.sweeps[name], base: join(configs, 'train.yaml') };
-    const filled = { ...sweep, set: { ...sweep.set, ...set }, measure };
+    const filled = { ...sweeps[name], base: join(configs, 'train.yaml') };
     await writeFileAtomically(join(configs, `${name}.yaml`), formatSweep(filled)); // JSON is YAML
   }
   return await readScale(configs);

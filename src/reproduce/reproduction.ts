@@ -2,17 +2,34 @@
  * Reproduces a table, a figure or all of the paper in a folder: what is needed is had, points are trained and measured by sweeps
  * that can be stopped and gone on with, and whatever there is becomes results and a report (report/).
  */
+import { appendFile } from 'node:fs/promises';
 import { loadConfig } from '../config/index.ts';
 import { InterruptedError, type LzeroError } from '../core/index.ts';
-import { exists } from '../files/index.ts';
-import { readResults, runSweep, type SweepEvent, type SweepOptions, type SweepPoint } from '../sweep/index.ts';
+import { exists, readIfExists } from '../files/index.ts';
+import {
+  findResults,
+  readResults,
+  runSweep,
+  type SweepEvent,
+  type SweepOptions,
+  type SweepPoint,
+} from '../sweep/index.ts';
 import { type TrainConfig, trainConfigSchema } from '../train/index.ts';
 import { measureBm25, readBm25 } from './bm25.ts';
 import { type Claim, judgeClaims } from './claims.ts';
-import { fillPaths, placesOf } from './fill-paths.ts';
+import { fillPaths, placesOf, writeConfigs } from './fill-paths.ts';
 import { gather, type Measurements } from './measurements.ts';
 import { type ProvideOptions, provideNeeds } from './needs.ts';
-import { readScale, type Scale, type ScaleName, type SweepName, scaleFolder, TARGETS, type Target } from './scale.ts';
+import {
+  readScale,
+  type Scale,
+  type ScaleName,
+  SWEEPS,
+  type SweepName,
+  scaleFolder,
+  TARGETS,
+  type Target,
+} from './scale.ts';
 
 /** Something that happened. */
 export type ReproduceEvent =
@@ -54,7 +71,15 @@ export async function reproduce(options: ReproduceOptions): Promise<ReproduceOut
   const source = scaleFolder(options.scale);
   const { config } = await readScale(source);
   const paths = await provideNeeds(config, { ...around, folder, data: places.data });
-  const scale = await fillPaths(source, folder, paths);
+  const filled = await fillPaths(source, paths);
+  // All of them, not only those of the target: the report compares points of one sweep with points of others.
+  for (const name of SWEEPS) await findResults(filled.sweeps[name], places.sweep);
+  const scale = await writeConfigs(source, folder, filled);
+  if (options.command !== undefined) await noteCommand(places.commands, options.command);
+  if (target === 'table1' || target === 'all') {
+    onEvent({ kind: 'bm25' }); // first: it takes minutes, and whoever stops in the middle has it
+    await measureBm25(scale.sweeps.table1.measure, places.bm25, options);
+  }
   const [failed, elsewhere]: [ReproduceOutcome['failed'][number][], SweepPoint[]] = [[], []];
   for (const name of TARGETS[target]) {
     if (options.signal?.aborted) throw new InterruptedError();
@@ -69,10 +94,6 @@ export async function reproduce(options: ReproduceOptions): Promise<ReproduceOut
     });
     failed.push(...outcome.failed);
     elsewhere.push(...outcome.elsewhere);
-  }
-  if (target === 'table1' || target === 'all') {
-    onEvent({ kind: 'bm25' });
-    await measureBm25(scale.sweeps.table1.measure, places.bm25, options);
   }
   return { failed, elsewhere };
 }

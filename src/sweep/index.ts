@@ -12,6 +12,6 @@ export type { Measured, PointResult, PrunedResult } from './results.ts';
 export { readResults } from './results.ts';
 export type { PlannedPoint, Pruning, Shard, SweepEvent, SweepOptions } from './run-point.ts';
 export type { FailedPoint, SweepOutcome } from './sweep.ts';
-export { planSweep, runSweep } from './sweep.ts';
+export { findResults, planSweep, runSweep } from './sweep.ts';
 export type { Variant } from './trade-off.ts';
 export { formatCost, MEASURE_NAMES } from './trade-off.ts';

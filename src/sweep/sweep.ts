@@ -63,6 +63,11 @@ export async function runSweep(sweep: SweepConfig, options: SweepOptions): Promi
   return await runPoints(await planSweep(sweep), options);
 }
 
+/** What a folder has of a sweep. Results of other configurations under the names of its points are refused. */
+export async function findResults(sweep: SweepConfig, folder: string): Promise<PointResult[]> {
+  return await resultsOf(await planSweep(sweep), new SweepResults(folder));
+}
+
 /** How points are run that were planned elsewhere. */
 export type PointsOptions = SweepOptions & Partial<Pick<PointSurroundings, 'development' | 'sharedFolder'>>;
 
