@@ -13,6 +13,7 @@ import {
   type PlannedWork,
   placesOf,
   planWork,
+  type ReportFacts,
   type ReproduceEvent,
   type ReproduceOutcome,
   type Reproduction,
@@ -96,15 +97,14 @@ async function run(context: CliContext, target: Target, options: RunOptions): Pr
   if (options.plan) return await showPlan(context, target, { folder, scale: options.scale });
   const outcome = await work(context, target, { ...options, folder });
   const found = await read(folder);
-  const command = `lzero reproduce ${target} --scale ${options.scale} -o ${options.output ?? folder}`;
-  const written = await writeReport(found, join(folder, REPORT_FILE), factsOf(command));
+  const written = await writeReport(found, join(folder, REPORT_FILE), factsOfReport());
   await tell(context, { found, written, outcome });
 }
 
 async function work(
   context: CliContext,
   target: Target,
-  { folder, scale, shard, offline }: ReproduceCommandOptions & { readonly folder: string },
+  { folder, scale, shard, offline, output = folder }: ReproduceCommandOptions & { readonly folder: string },
 ): Promise<ReproduceOutcome> {
   const view = new SweepView(context);
   try {
@@ -113,6 +113,7 @@ async function work(
       target,
       folder,
       shard,
+      command: `lzero reproduce ${target} --scale ${scale} -o ${output}${shard ? ` --shard ${shard.part}/${shard.of}` : ''}`,
       cache: resolve(cacheFolder(context.env, homedir())),
       hub: hubSettings(context.env, { offline }),
       provenance: provenance(),
@@ -152,19 +153,13 @@ async function report(
   if (folder === undefined)
     throw new UsageError('name the folder of a reproduction', { hint: `lzero reproduce ${REPORT} FOLDER` });
   const found = await read(folder);
-  const command = `lzero reproduce all --scale ${found.scale.config.name} -o ${folder}`;
-  const written = await writeReport(found, options.output ?? join(folder, REPORT_FILE), factsOf(command));
+  const written = await writeReport(found, options.output ?? join(folder, REPORT_FILE), factsOfReport());
   await tell(context, { found, written, outcome: { failed: [], elsewhere: [] } });
 }
 
-function factsOf(command: string) {
-  const { date, machine, engine, node, lzero } = provenance();
-  return {
-    date: date.slice(0, 10),
-    command,
-    machine: `${machine}, ${engine}`,
-    version: `lzero ${lzero}, Node ${node}`,
-  };
+function factsOfReport(): ReportFacts {
+  const { date, lzero } = provenance();
+  return { date: date.slice(0, 10), version: `lzero ${lzero}` };
 }
 
 type Told = { readonly found: Reproduction; readonly written: WrittenReport; readonly outcome: ReproduceOutcome };

@@ -43,6 +43,8 @@ export type ReproduceOptions = Omit<ProvideOptions, 'data'> &
   Pick<SweepOptions, 'shard' | 'provenance' | 'clock'> & {
     readonly scale: ScaleName;
     readonly target: Target;
+    /** What was typed, for the report. */
+    readonly command?: string | undefined;
     /** Told what happens. */
     readonly onEvent?: ((event: ReproduceEvent) => void) | undefined;
   };
@@ -62,9 +64,11 @@ export type Reproduction = {
   /** NDCG@10 of BM25 by set. */
   readonly bm25: readonly (number | undefined)[];
   readonly claims: readonly Claim[];
+  /** What was run in it. */
+  readonly commands: readonly string[];
 };
 
-/** Does what is left of a table, a figure or all. */
+/** Does what is left of a table, a figure or all. A folder with results of other configurations is refused, and left as it is. */
 export async function reproduce(options: ReproduceOptions): Promise<ReproduceOutcome> {
   const { folder, target, onEvent = () => {}, ...around } = options;
   const places = placesOf(folder);
@@ -98,6 +102,16 @@ export async function reproduce(options: ReproduceOptions): Promise<ReproduceOut
   return { failed, elsewhere };
 }
 
+/** Each command once. */
+async function noteCommand(file: string, command: string): Promise<void> {
+  const before = await readCommands(file);
+  if (!before.includes(command)) await appendFile(file, `${command}\n`);
+}
+
+async function readCommands(file: string): Promise<string[]> {
+  return ((await readIfExists(file)) ?? '').split('\n').filter((line) => line !== '');
+}
+
 /** Reads what there is in the folder of a reproduction; undefined where none has begun in it. */
 export async function readReproduction(folder: string): Promise<Reproduction | undefined> {
   const places = placesOf(folder);
@@ -110,5 +124,6 @@ export async function readReproduction(folder: string): Promise<Reproduction | u
     measurements,
     bm25: await readBm25(scale.sweeps.table1.measure, places.bm25),
     claims: judgeClaims(measurements),
+    commands: await readCommands(places.commands),
   };
 }

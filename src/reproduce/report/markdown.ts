@@ -8,12 +8,9 @@ import { type CostRow, costTable, measuredTable1, publishedTable1, type Table1 }
 import { describeKind } from '../variant.ts';
 import { CONTRIEVER_NOTE, KNOWN_DIFFERENCES, METHOD } from './known-differences.ts';
 
-/** What a report says of how it came about. */
+/** When and by what a report was written; what its results were made by is in the results. */
 export type ReportFacts = {
   readonly date: string;
-  /** That made the results. */
-  readonly command: string;
-  readonly machine: string;
   readonly version: string;
 };
 
@@ -47,20 +44,19 @@ export function renderReport(reproduction: Reproduction, facts: ReportFacts, par
     '## Where the paper’s text, tables and code differ',
     list(KNOWN_DIFFERENCES),
     '## The shifted column of Contriever',
-    ...divergedText(reproduction),
     CONTRIEVER_NOTE,
     '## What is missing',
     missingText(reproduction),
+    ...divergedText(reproduction),
     '## Data',
     `[results.json](${parts.assets}/results.json), [points.csv](${parts.assets}/points.csv): every point with its settings, seed, NDCG@10, FLOPS and Doc_Len by set.`,
   ];
   return `${sections.join('\n\n')}\n`;
 }
 
-function head(
-  { scale: { config }, train, measurements }: Reproduction,
-  { date, command, machine, version }: ReportFacts,
-) {
+function head({ scale: { config }, train, measurements, commands }: Reproduction, { date, version }: ReportFacts) {
+  const { days, machines, versions, hours } = madeBy(measurements);
+  const trained = days === undefined ? '–' : [...new Set(days)].join(' … ');
   const numOver = measurements.numPoints - measurements.missing.length;
   const sets = config.sets.map(
     ({ collection, numDocs, numQueries }) => `${basename(collection)} (${numQueries} queries, ${numDocs} documents)`,
@@ -74,15 +70,16 @@ function head(
   return [
     '# Reproduction',
     'Shen, Geng, Yang: _Exploring ℓ0 Sparsification for Inference-free Sparse Retrievers_, SIGIR 2025, by `lzero reproduce`. Generated; do not edit.',
+    `Written ${date} by ${version}.`,
     ...warning,
     table(
       ['', ''],
       [
         ['scale', `${config.name}: ${config.about}`],
-        ['date', date],
-        ['command', `\`${command}\``],
-        ['machine', machine],
-        ['version', version],
+        ['commands', commands.map((command) => `\`${command}\``).join(', ') || '–'],
+        ['trained', `${trained}, ${hours.toFixed(1)} hours in all`],
+        ['machines', machines.join('; ') || '–'],
+        ['versions', versions.join('; ') || '–'],
         ['student', config.student],
         ['training data', config.training],
         [
@@ -174,6 +171,9 @@ function missingText({ measurements, bm25 }: Reproduction): string {
   const points = missing.map(({ what, sweeps }) => `${what} (${sweeps.join(', ')})`);
   const lines = bm25.some((value) => value === undefined) ? [...points, 'BM25 (table1)'] : points;
   if (lines.length === 0) return 'Nothing: every point has a result.';
+  return `${missing.length} of ${numPoints} points have no result yet; the same command goes on with them:\n\n${list(lines)}`;
+}
+
 function divergedText({ measurements }: Reproduction): string[] {
   const diverged = everySetting(measurements).flatMap(({ runs, ...kind }) =>
     runs.flatMap(({ status, seed }) =>
@@ -183,9 +183,6 @@ function divergedText({ measurements }: Reproduction): string[] {
   return diverged.length === 0
     ? []
     : [`Diverged (numbers were not finite any more), and so in no table, figure or comparison:\n\n${list(diverged)}`];
-}
-
-  return `${missing.length} of ${numPoints} points have no result yet; the same command goes on with them:\n\n${list(lines)}`;
 }
 
 function number(value: number | undefined, digits: number): string {

@@ -46,10 +46,12 @@ export async function writeReport(
 }
 
 /** Everything in numbers, without single queries. */
-export function resultsOf({ scale, measurements, bm25, claims }: Reproduction, facts: ReportFacts) {
+export function resultsOf({ scale, measurements, bm25, claims, commands }: Reproduction, facts: ReportFacts) {
   return {
     schemaVersion: SCHEMA_VERSION,
     ...facts,
+    commands,
+    madeBy: madeBy(measurements),
     scale: scale.config.name,
     sets: scale.config.sets.map(({ collection, numDocs, numQueries }) => ({ collection, numDocs, numQueries })),
     table1: { measured: measuredTable1(scale.config, measurements, bm25), published: publishedTable1() },
