@@ -57,8 +57,8 @@ export function publishedTable1({ corrected = false }: { readonly corrected?: bo
 }
 
 /**
- * Table 1 on the sets of a scale: the rows that were run, ranked among each other, and the published ones where a set is a
- * column of the paper.
+ * Table 1 on the sets of a scale: the rows that were run, and the published ones of systems that were not. Where every set is a column
+ * of the paper, all of them are ranked together, as in the paper; else published rows have gaps, and ours are ranked among each other.
  *
  * @param bm25 its NDCG@10 by set
  */
@@ -67,32 +67,40 @@ export function measuredTable1(
   { settings }: Measurements,
   bm25: readonly (number | undefined)[],
 ): Table1 {
-  const values = TABLE1.flatMap(({ name, ours }) => {
+  const measured = TABLE1.flatMap(({ name, ours }): Values[] => {
     if (ours === undefined) return [];
     const setting = settings.table1.find(({ variant }) => variant === ours);
     const ndcg = ours === 'bm25' ? bm25.map(inPoints) : sets.map((_, c) => inPoints(setting && ndcgOn(setting, c)));
-    return ndcg.some((value) => value !== undefined) ? [{ system: name, ndcg }] : [];
-  });
-  const whole = values.filter(({ ndcg }) => ndcg.every((value) => value !== undefined));
-  const table = sets.map((_, c) => whole.map(({ ndcg }) => ndcg[c] ?? Number.NaN));
-  const [averages, ranks] = [macroAverages(table), averageRanks(table)];
-  const measured = values.map((row): Table1Row => {
-    const at = whole.indexOf(row);
-    return { ...row, kind: 'measured', average: averages[at], averageRank: ranks[at] };
+    return ndcg.some((value) => value !== undefined) ? [{ system: name, kind: 'measured', ndcg }] : [];
   });
   const columns = sets.map(({ collection, column }) => column ?? collection);
-  return { columns, rows: [...measured, ...publishedOn(sets)] };
+  return { columns, rows: ranked([...measured, ...publishedOn(sets, measured)], sets.length) };
 }
 
-function publishedOn(sets: ScaleConfig['sets']): Table1Row[] {
+type Values = Pick<Table1Row, 'system' | 'kind' | 'ndcg'>;
+
+/** With averages and average ranks of those that have a value in every column. */
+function ranked(rows: readonly Values[], numColumns: number): Table1Row[] {
+  const whole = rows.filter(({ ndcg }) => ndcg.every((value) => value !== undefined));
+  const table = Array.from({ length: numColumns }, (_, c) => whole.map(({ ndcg }) => ndcg[c] ?? Number.NaN));
+  const [averages, ranks] = [macroAverages(table), averageRanks(table)];
+  return rows.map((row) => {
+    const at = whole.indexOf(row);
+    return { ...row, average: averages[at], averageRank: ranks[at] };
+  });
+}
+
+/** Published rows of systems that have none of ours, Contriever put right. */
+function publishedOn(sets: ScaleConfig['sets'], measured: readonly Values[]): Values[] {
   if (sets.every(({ column }) => column === undefined)) return [];
-  return publishedTable1({ corrected: true }).rows.map(({ system, ndcg }) => ({
-    system,
-    kind: 'published',
-    ndcg: sets.map(({ column }) => (column === undefined ? undefined : ndcg[BEIR_COLUMNS.indexOf(column)])),
-    average: undefined,
-    averageRank: undefined,
-  }));
+  const isRun = new Set(measured.map(({ system }) => system));
+  return publishedTable1({ corrected: true })
+    .rows.filter(({ system }) => !isRun.has(system))
+    .map(({ system, ndcg }) => ({
+      system,
+      kind: 'published',
+      ndcg: sets.map(({ column }) => (column === undefined ? undefined : ndcg[BEIR_COLUMNS.indexOf(column)])),
+    }));
 }
 
 function ndcgOn(setting: Setting, set: number): number | undefined {

@@ -30,7 +30,7 @@ export function renderReport(reproduction: Reproduction, facts: ReportFacts, par
     '## How verdicts are reached',
     list(METHOD),
     '## Table 1',
-    `Measured here, NDCG@10 × 100. Ranks are among the measured rows. No other row is ours; those of the paper’s eleven systems that are not trained here are in the table below it.`,
+    'NDCG@10 × 100. Rows are measured here unless they are marked as published, which those of the paper’s eleven systems are that are not trained here; averages and average ranks are among the rows with a value in every column.',
     table1Text(measuredTable1(scale.config, measurements, bm25)),
     'As published, averages and average ranks worked out anew from the rounded values; Contriever as printed:',
     publishedText(),

@@ -9,6 +9,7 @@ import { trainConfigSchema } from '../../train/index.ts';
 import { judgeClaims } from '../claims.ts';
 import { figuresOf } from '../figures.ts';
 import { gather } from '../measurements.ts';
+import { BEIR_COLUMNS } from '../published.ts';
 import type { Reproduction } from '../reproduction.ts';
 import { readScale, type ScaleName, scaleFolder } from '../scale.ts';
 import { costTable, measuredTable1 } from '../tables.ts';
@@ -89,14 +90,14 @@ describe('the report', () => {
     expect(masked?.points.map(({ x }) => x)).toEqual([0.001, 0.01, 0.025, 0.035, 0.05, 0.1, 0.4, 0.8]);
   });
 
-
   it('of the tiny scale says that it says nothing', async () => {
     const { report } = await writeReport(await madeUp('tiny'), join(folder, 'tiny/REPRODUCTION.md'), FACTS);
     expect(readFileSync(report, 'utf8')).toContain('its figures say nothing about the paper');
   });
 });
+
 describe('tables and figures as data', () => {
-  it('rank the measured rows of Table 1 among each other, and have the published ones where a set is a column', async () => {
+  it('rank the measured rows of Table 1 among each other, and have published ones of other systems where a set is a column', async () => {
     const { scale, measurements, bm25 } = await madeUp('small');
     const { columns, rows } = measuredTable1(scale.config, measurements, bm25);
     expect(columns).toEqual(['squadshifts-wiki', 'boolq', 'covidfact', 'SciFact']);
@@ -111,12 +112,25 @@ describe('tables and figures as data', () => {
     expect(measured[0].averageRank).toBe(1); // the mask is best everywhere in this world, at twice the noise and more
     expect(measured[3]).toMatchObject({ ndcg: [45, 45, 45, 45], average: 45, averageRank: 5 });
     const published = rows.filter(({ kind }) => kind === 'published');
-    expect(published).toHaveLength(11);
+    expect(published).toHaveLength(6); // not those that were run
     expect(published[0]).toMatchObject({
-      system: 'ℓ0 mask',
-      ndcg: [undefined, undefined, undefined, 71.5],
+      system: 'SPLADE-v3-Doc',
+      ndcg: [undefined, undefined, undefined, 68.8],
       average: undefined,
+      averageRank: undefined,
     });
+  });
+
+  it('rank all eleven systems together where every set is a column of the paper', async () => {
+    const { scale, measurements } = await madeUp('paper');
+    const { columns, rows } = measuredTable1(scale.config, measurements, Array(13).fill(0));
+    expect(columns).toEqual(BEIR_COLUMNS);
+    expect(rows.map(({ kind }) => kind)).toEqual([...Array(5).fill('measured'), ...Array(6).fill('published')]);
+    const bm25 = rows.find(({ system }) => system === 'BM25');
+    expect(bm25).toMatchObject({ kind: 'measured', average: 0, averageRank: 11 }); // last everywhere
+    const colbert = rows.find(({ system }) => system === 'ColBERTv2');
+    expect(colbert?.average).toBeCloseTo(49.95, 1);
+    expect(colbert?.averageRank).toBeLessThan(11);
   });
 
   it('have a row of Table 3 for each of the paper, collapsed ones marked', async () => {
@@ -130,24 +144,6 @@ describe('tables and figures as data', () => {
     });
   });
 
-  it('have four series in Figures 1 and 2 with bars over seeds, collapsed points marked, and published points', async () => {
-    const [figure1, figure2, figure3] = figuresOf((await madeUp('small')).measurements);
-    expect([figure1.id, figure2.id, figure3.id]).toEqual(['figure1', 'figure2', 'figure3']);
-    const named = (figure: typeof figure1, name: string, kind = 'measured') =>
-      figure.series.find((series) => series.name === name && series.kind === kind)?.points ?? [];
-    const lengths = named(figure2, 'baseline');
-    expect(lengths.map(({ x }) => x)).toEqual([0.001, 0.01, 0.025, 0.035, 0.05, 0.1, 0.12, 0.2, 0.4, 0.8]);
-    expect(lengths.filter(({ isCollapsed }) => isCollapsed).map(({ x }) => x)).toEqual([0.1, 0.12, 0.2, 0.4, 0.8]);
-    const [seeds, single] = [0.035, 0.05].map((x) => lengths.find((point) => point.x === x));
-    expect(seeds?.yLow).toBeLessThanOrEqual(seeds?.yHigh ?? Number.NaN);
-    expect(single).not.toHaveProperty('yLow');
-    expect(named(figure2, 'baseline', 'published')).toEqual([
-      { x: 0.035, y: 327.23, label: 'λ 0.035' },
-      { x: 0.12, y: 0, label: 'λ 0.12', isCollapsed: true },
-    ]);
-    expect(named(figure1, '+ ℓ0 mask', 'published')).toEqual([{ x: 2.31, y: 0.5043, label: 'λ 0.035' }]);
-    expect(named(figure3, '+ ℓ0 mask').map(({ label }) => label)).toEqual(
-      [20, 40, 60, 80, 100, 120, 160, 200, 400].map((t) => `t ${t}`),
   it('take NDCG@10, FLOPS and Doc_Len from the same runs, where one of two seeds has collapsed but was measured', async () => {
     const whole = await madeUp('small');
     const partly = await madeUp(
@@ -165,6 +161,26 @@ describe('tables and figures as data', () => {
     expect(point).toMatchObject({ label: 'λ 0.035 (1 of 2 seeds collapsed)', x: one?.measured?.flops });
   });
 
+  it('have four series in Figures 1 and 2 with bars over seeds, collapsed points marked, and published points', async () => {
+    const [figure1, figure2, figure3] = figuresOf((await madeUp('small')).measurements);
+    expect([figure1.id, figure2.id, figure3.id]).toEqual(['figure1', 'figure2', 'figure3']);
+    const named = (figure: typeof figure1, name: string, kind = 'measured') =>
+      figure.series.find((series) => series.name === name && series.kind === kind)?.points ?? [];
+    const lengths = named(figure2, 'baseline');
+    expect(lengths.map(({ x }) => x)).toEqual([0.001, 0.01, 0.025, 0.035, 0.05, 0.1, 0.12, 0.2, 0.4, 0.8]);
+    expect(lengths.filter(({ isCollapsed }) => isCollapsed).map(({ x }) => x)).toEqual([0.1, 0.12, 0.2, 0.4, 0.8]);
+    const [seeds, single] = [0.035, 0.05].map((x) => lengths.find((point) => point.x === x));
+    expect(seeds?.yLow).toBeLessThanOrEqual(seeds?.yHigh ?? Number.NaN);
+    expect(single).not.toHaveProperty('yLow');
+    expect(named(figure2, 'baseline', 'published')).toEqual([
+      { x: 0.035, y: 327.23, label: 'λ 0.035' },
+      { x: 0.12, y: 0, label: 'λ 0.12', isCollapsed: true },
+    ]);
+    expect(named(figure1, '+ ℓ0 mask', 'published')).toEqual([
+      { x: 2.31, y: 0.5043, label: 'λ 0.035 (assumed)' }, // Table 2 prints none, and Table 3 has no such row
+    ]);
+    expect(named(figure3, '+ ℓ0 mask').map(({ label }) => label)).toEqual(
+      [20, 40, 60, 80, 100, 120, 160, 200, 400].map((t) => `t ${t}`),
     );
     expect(named(figure3, 'baseline')).toHaveLength(1);
   });
