@@ -35,7 +35,8 @@ describe('what a scale needs', () => {
       'Luyu/co-condenser-marco: the checkpoint that every row begins with, about 440 MB; fetched as by: lzero model pull Luyu/co-condenser-marco',
       'msmarco: passages and queries that training reads, about 1.1 GB',
       'beir/quora: a column of Table 1, about 16 MB',
-      `made by: lzero model idf MSMARCO/corpus.jsonl -o ${join(root, 'paper')}/data/idf.json`,
+      'idf.json: IDF of MS MARCO; counted here, as by: lzero model idf of msmarco',
+      `.to_json('${join(root, 'paper')}/data/msmarco-hard-negatives.jsonl')`,
     ])
       expect(message).toContain(part);
     expect(existsSync(join(root, 'paper'))).toBe(false); // nothing was begun
@@ -50,7 +51,12 @@ describe('what a scale needs', () => {
   it('is found where it is, and named by the words of the configurations', async () => {
     const { config } = await readScale(scaleFolder('small'));
     const options = optionsFor('small');
-    for (const need of config.needs) if ('path' in need) mkdirSync(join(options.data, need.path), { recursive: true });
+    for (const need of config.needs)
+      if ('path' in need) {
+        const path = join(options.data, need.path);
+        mkdirSync(need.path.endsWith('.jsonl') ? options.data : path, { recursive: true });
+        if (need.path.endsWith('.jsonl')) writeFileSync(path, '{"query":"a"}\n');
+      }
     expect((await findNeeds(config, options)).every(({ path }) => path !== undefined)).toBe(true);
     const paths = await provideNeeds(config, options);
     expect(paths.get('boolq')).toBe(join(options.data, 'boolq'));
@@ -58,6 +64,29 @@ describe('what a scale needs', () => {
     await expect(provideNeeds(config, options)).rejects.toThrow(
       /1 of the inputs are missing\n {2}scifact: .*runs\/reproduce\/prepare\.ts/,
     );
+  });
+
+  it('is refused where a file of lines ends in the middle of one', async () => {
+    const needs = [{ kind: 'file', path: 'cut.jsonl', sizeBytes: 1, about: 'lists', made: 'somebody' }] as const;
+    const options = optionsFor('cut');
+    mkdirSync(options.data, { recursive: true });
+    const found = (text: string) => {
+      writeFileSync(join(options.data, 'cut.jsonl'), text);
+      return findNeeds({ needs: [...needs] }, options);
+    };
+    await expect(found('{"query":"a"}\n{"query":"b"}\n')).resolves.toHaveLength(1);
+    await expect(found('{"query":"a"}\n{"query":"b"}')).resolves.toHaveLength(1); // only the newline is missing
+    await expect(found('{"query":"a"}\n{"que')).rejects.toThrow(/cut\.jsonl ends in the middle of a line/);
+  });
+
+  it('of IDF is counted from a collection that was fetched for it: in one of two texts, ln(1 + 1.5/1.5)', async () => {
+    const options = optionsFor('idf');
+    const collection = join(options.cache, 'collections/two');
+    mkdirSync(collection, { recursive: true });
+    writeFileSync(join(collection, 'corpus.jsonl'), '{"_id":"1","text":"bread"}\n{"_id":"2","text":"salt"}\n');
+    await provideNeeds({ needs: [{ kind: 'idf', path: 'idf.json', of: 'two', about: 'weights' }] }, options);
+    const { bread } = JSON.parse(readFileSync(join(options.data, 'idf.json'), 'utf8'));
+    expect(bread).toBeCloseTo(Math.log(2), 5);
   });
 
   it('of the tiny scale that is no network is made of the package: lists and a collection', async () => {

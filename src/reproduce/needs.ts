@@ -1,12 +1,15 @@
 /**
  * What a scale needs before anything can be trained: looked for, made where the package has it, fetched where there is a network.
- * What is neither there nor to be had is told as a whole, before anything is fetched.
+ * What is neither there nor to be had is told as a whole, before anything is fetched. What is fetched is checked when it comes
+ * (checksums); of what somebody has made, a file of lines that ends in the middle of one is refused.
  */
+import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LzeroError, messageOf, type Progress } from '../core/index.ts';
-import { fetchCollection, findCollections } from '../data/index.ts';
-import { exists, makeFolder } from '../files/index.ts';
-import { type HubSettings, pullModel, resolveModel } from '../model/index.ts';
+import { InputError, LzeroError, messageOf, type Progress, parseJson } from '../core/index.ts';
+import { documentTexts, fetchCollection, findCollections, readDocuments } from '../data/index.ts';
+import { exists, makeFolder, writeFileAtomically } from '../files/index.ts';
+import { type HubSettings, loadModel, pullModel, resolveModel } from '../model/index.ts';
+import { formatIdf, IdfCounter } from '../text/index.ts';
 import { isEmbeddedInput, makeEmbeddedInput } from './embedded-inputs.ts';
 import type { Need, ScaleConfig } from './scale.ts';
 
@@ -96,16 +99,68 @@ async function pathOf(need: Need, { data, cache }: InputPlaces): Promise<string 
       ({ folder }) => folder,
       () => undefined,
     );
-  const path = need.kind === 'collection' ? join(cache, 'collections', ...need.name.split('/')) : join(data, need.path);
-  return (await exists(path)) ? path : undefined;
+  const path = need.kind === 'collection' ? collectionFolder(need.name, cache) : join(data, need.path);
+  if (!(await exists(path))) return undefined;
+  if (need.kind === 'file' && path.endsWith('.jsonl')) await requireWholeLines(path);
+  return path;
 }
 
-async function provide(need: Need, { cache, data, hub, signal, progress }: ProvideOptions): Promise<void> {
+function collectionFolder(name: string, cache: string): string {
+  return join(cache, 'collections', ...name.split('/'));
+}
+
+/** More than any line of scored lists has. */
+const LAST_BYTES = 1 << 20;
+
+/** Throws where a file of JSON lines has been cut off, by a copy or a download that did not come to its end. */
+async function requireWholeLines(path: string): Promise<void> {
+  const { size } = await stat(path);
+  const file = await open(path);
+  try {
+    const length = Math.min(size, LAST_BYTES);
+    const { buffer } = await file.read(Buffer.alloc(length), 0, length, size - length);
+    const last = buffer.toString('utf8').trimEnd().split('\n').at(-1) ?? '';
+    parseJson(
+      last,
+      (problem) =>
+        new InputError(`${path} ends in the middle of a line: ${problem}`, {
+          hint: 'it was cut off on its way: make or copy it again',
+        }),
+    );
+  } finally {
+    await file.close();
+  }
+}
+
+async function provide(need: Need, options: ProvideOptions): Promise<void> {
+  const { cache, data, hub, signal, progress } = options;
   if (need.kind === 'model') await pullModel(need.name, { cache, hub, signal, progress: progress() });
   if (need.kind === 'collection')
     for (const collection of findCollections(need.name))
       await fetchCollection(collection, { cache, signal, progress: progress() });
+  if (need.kind === 'idf') await makeIdf(collectionFolder(need.of, cache), join(data, need.path), options);
   if (need.kind === 'embedded' && isEmbeddedInput(need.path)) await makeEmbeddedInput(need.path, join(data, need.path));
+}
+
+/** As `lzero model idf` does it. */
+async function makeIdf(
+  collection: string,
+  path: string,
+  { signal, progress: show }: Pick<ProvideOptions, 'signal' | 'progress'>,
+): Promise<void> {
+  const { tokenizer } = await loadModel('bow');
+  const counter = new IdfCounter(tokenizer);
+  const progress = show();
+  progress.start({ label: 'counting', unit: 'documents' });
+  try {
+    for await (const { text } of documentTexts(readDocuments(collection, { signal }))) {
+      counter.add(text);
+      progress.update(counter.numDocs);
+    }
+  } finally {
+    progress.stop();
+  }
+  await writeFileAtomically(path, formatIdf(counter.table(), tokenizer.vocabulary));
 }
 
 /** One line an input: what it is, how large, and how to have it. */
@@ -115,6 +170,8 @@ export function describeNeed(need: Need, folder: string): string {
       return `${need.path}: ${need.about}; made of the package`;
     case 'file':
       return `${need.path}: ${need.about}, ${sizeOf(need)}; made by: ${need.made.replaceAll('FOLDER', folder)}`;
+    case 'idf':
+      return `${need.path}: ${need.about}; counted here, as by: lzero model idf of ${need.of}`;
     case 'model':
       return `${need.name}: ${need.about}, ${sizeOf(need)}; fetched as by: lzero model pull ${need.name}`;
     case 'collection':

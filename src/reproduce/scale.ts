@@ -55,6 +55,12 @@ const sizeBytes = count.describe('about');
 const needSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('embedded'), path: z.string().min(1), about }),
   z.strictObject({ kind: z.literal('file'), path: z.string().min(1), sizeBytes, about, made: z.string().min(1) }),
+  z.strictObject({
+    kind: z.literal('idf'),
+    path: z.string().min(1),
+    of: z.string().min(1).describe('the collection whose texts are counted, which is a need itself'),
+    about,
+  }),
   z.strictObject({ kind: z.literal('model'), name: z.string().min(1), sizeBytes, about }),
   z.strictObject({ kind: z.literal('collection'), name: z.string().min(1), sizeBytes, about }),
 ]);
