@@ -67,7 +67,7 @@ describe('the claims', () => {
       'baseline-collapses': 'contradicted',
       'rises-with-t': 'contradicted',
       't-beats-lambda': 'contradicted',
-      't-to-zero': 'contradicted', // six points lower
+      't-to-zero': 'contradicted', // more than five points lower
     });
   });
 
@@ -132,7 +132,7 @@ describe('the claims', () => {
     expect(counts).toHaveLength(9);
     expect(Math.max(...counts)).toBeLessThanOrEqual(0.15 * NUM_NULL_WORLDS);
     expect(mean(counts)).toBeLessThanOrEqual(0.08 * NUM_NULL_WORLDS);
-  }, 120_000);
+  }, 300_000);
 
   it('are not resolved without results, and without differences that queries could tell', () => {
     expect(new Set(Object.values(judged(new Map())))).toEqual(new Set(['not resolved']));

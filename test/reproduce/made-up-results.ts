@@ -88,7 +88,7 @@ export function oppositeWorld({ variant, lambda, threshold }: PointKind): MadeUp
   const base = isSweepOfT ? 1.5 + t / 200 : 2 * (1 + Math.log10(0.8 / lambda) / 3);
   const flops = base * (variant.includes('de-') ? 0.7 : 1);
   const slope = variant === 'mask-l0' ? 0.2 : 0.06;
-  const lift = isSweepOfT ? -0.05 - t / 2000 : (OPPOSITE_LIFT[variant] ?? 0);
+  const lift = isSweepOfT && threshold !== null ? -0.05 - t / 2000 : (OPPOSITE_LIFT[variant] ?? 0);
   return {
     ndcg: 0.5 + slope * Math.log(flops) + lift,
     flops,
