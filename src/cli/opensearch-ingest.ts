@@ -6,12 +6,10 @@ import { IndexStateError, InterruptedError, OutputError, UsageError } from '../c
 import { countLines, fileIdentity, inputIdentity, isPageFolder } from '../data/index.ts';
 import type { Model } from '../model/index.ts';
 import {
-  deleteIndex,
   type OpenSearchAddReport,
   type OpenSearchIndex,
   openOpenSearchIndex,
   parseAddress,
-  pointAlias,
   type Rejection,
   resolveName,
   type Server,
@@ -30,6 +28,7 @@ import {
   type ServerCommandOptions,
   serverOf,
 } from './opensearch-options.ts';
+import { checkReplaceable, requireWhole, takePlace } from './opensearch-replace.ts';
 import { openServerSource, type ServerSource } from './opensearch-source.ts';
 import { packageVersion, withExamples } from './program.ts';
 import { parseShard, type Shard } from './shard.ts';
@@ -41,6 +40,7 @@ type IngestOptions = ServerCommandOptions &
   SourceOptions & {
     readonly create?: boolean;
     readonly replace?: boolean;
+    readonly deleteOld?: boolean;
     readonly sync?: boolean;
     readonly deadLetters?: string;
     readonly inFlight?: number;
@@ -58,6 +58,7 @@ export function opensearchIngestCommand(context: CliContext): Command {
   addNewIndexOptions(addServerOptions(addSourceOptions(addModelOptions(command))))
     .option('--create', 'make the index where there is none')
     .option('--replace', 'fill a new index and put it in the place of the old one, which is searched until then')
+    .option('--delete-old', 'of --replace: delete what stood behind the name, where lzero made it')
     .option('--sync', 'afterwards delete what the input does not have')
     .option('--dead-letters <file>', 'add documents that the server refuses for good to this file, with the reason')
     .option(
@@ -88,6 +89,7 @@ async function ingest(context: CliContext, { input, address: given, options }: I
   const address = parseAddress(requireAddress(given, EXAMPLE));
   refuseTogether({ '--create': options.create, '--replace': options.replace });
   refuseTogether({ '--sync': options.sync, '--replace': options.replace });
+  if (options.deleteOld && !options.replace) throw new UsageError('--delete-old needs --replace');
   refuseTogether({ '--shard': options.shard, '--replace': options.replace });
   refuseTogether({ '--shard': options.shard, '--sync': options.sync });
   await checkSource(input, options);
@@ -144,22 +146,24 @@ async function fill(context: CliContext, work: Work): Promise<void> {
   const index = await openOrCreate(context, work, work.name);
   const outcome = await add(context, index, work);
   const numDeleted = work.options.sync && work.job !== undefined ? await index.deleteOthers(work.job) : 0;
-  await report(context, { index, outcome, numDeleted, replaced: [] });
+  await report(context, { index, outcome, numDeleted, replaced: [], deletedIndexes: [] });
 }
 
 /** The new index has the job in its name, so the same command finds what an interrupted one has left. */
 async function replace(context: CliContext, work: Work): Promise<void> {
-  const { server, name, job } = work;
+  const { server, name, options, job } = work;
   if (job === undefined)
     throw new UsageError('--replace needs an input that can be named again, not standard input', {
       hint: 'write it to a file first',
     });
+  const replacing = { server, name, deleteOld: options.deleteOld ?? false };
+  await checkReplaceable(replacing);
   const built = `${name}-${job}`;
-  const index = await openOrCreate(context, { ...work, options: { ...work.options, create: true } }, built);
+  const index = await openOrCreate(context, { ...work, options: { ...options, create: true } }, built);
   const outcome = await add(context, index, work);
-  const replaced = await pointAlias(server, name, built);
-  for (const old of replaced) if (old !== name) await deleteIndex(server, old);
-  await report(context, { index, outcome, numDeleted: 0, replaced });
+  requireWhole({ ...outcome, numBad: 0 }, `${name} stays what it was`); // --skip-bad asks for an index without them
+  const { replaced, deleted } = await takePlace(replacing, built);
+  await report(context, { index, outcome, numDeleted: 0, replaced, deletedIndexes: deleted });
 }
 
 async function openOrCreate(context: CliContext, work: Work, name: string): Promise<OpenSearchIndex> {
@@ -262,11 +266,14 @@ type Report = {
   readonly index: OpenSearchIndex;
   readonly outcome: Outcome;
   readonly numDeleted: number;
+  /** What the name stood for, and what of it was deleted. */
   readonly replaced: readonly string[];
+  readonly deletedIndexes: readonly string[];
 };
 
-async function report(context: CliContext, { index, outcome, numDeleted, replaced }: Report): Promise<void> {
+async function report(context: CliContext, told: Report): Promise<void> {
   const { logger } = context;
+  const { index, outcome, numDeleted, replaced, deletedIndexes } = told;
   const { numAdded, numThere, numRejected, numTruncated, numTerms, seconds, source } = outcome;
   const rate = formatRate(numAdded / Math.max(seconds, 1e-3));
   const before = numThere > 0 ? `, after ${formatCount(numThere)} in earlier runs` : '';
@@ -279,6 +286,7 @@ async function report(context: CliContext, { index, outcome, numDeleted, replace
     logger.warn(`${formatCount(numRejected)} were refused by the server; the reasons are in the file of dead letters`);
   if (numDeleted > 0) logger.info(`${formatCount(numDeleted)} that the input does not have were deleted`);
   if (replaced.length > 0) logger.info(`${index.index} took the place of ${replaced.join(', ')}`);
+  if (deletedIndexes.length > 0) logger.info(`deleted ${deletedIndexes.join(', ')}`);
   reportSkipped(logger, source.report);
   const { numDocs, sizeBytes } = await index.stats();
   if (!context.options.json) return logger.info(`${index.index} holds ${formatCounted(numDocs, 'document')}`);
@@ -291,6 +299,7 @@ async function report(context: CliContext, { index, outcome, numDeleted, replace
     rejected: numRejected,
     deleted: numDeleted,
     replaced,
+    deletedIndexes,
     truncated: numTruncated,
     empty: source.report.numEmpty,
     bad: source.report.numBad,

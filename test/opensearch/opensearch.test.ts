@@ -1,6 +1,6 @@
 /** What only a real server can tell: scores, hostile names, resuming, aliases, pipelines, the commands. */
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { evalCommand } from '../../src/cli/eval.ts';
 import { opensearchCommand } from '../../src/cli/opensearch.ts';
 import { type JsonObject, Random, type SparseVector, sparseVector } from '../../src/core/index.ts';
@@ -20,6 +20,12 @@ import {
 import { type Outcome, runCommands } from '../cli/fake-host.ts';
 import { Scratch } from '../cli/index-commands.ts';
 import { describeOnServer, freshName, realServer, removeIndexes, SERVER_TEST_MS, SERVER_URL } from './real-server.ts';
+
+/** The server refuses a keyword of that length. */
+const ODD = [
+  { _id: 'good', text: 'bread' },
+  { _id: 'bad', text: 'bread', fields: { lang: 'x'.repeat(40_000) } },
+];
 
 describeOnServer('on a real server', () => {
   vi.setConfig({ testTimeout: SERVER_TEST_MS, hookTimeout: SERVER_TEST_MS });
@@ -309,8 +315,9 @@ describeOnServer('on a real server', () => {
     });
     const evaluated = await lzeroJson('eval', folder, '--system', `opensearch:${address}`);
     expect(evaluated.collections[0].rows[0]).toMatchObject({ 'ndcg@10': 1 });
-    const replaced = await lzeroJson('opensearch', 'ingest', corpus, address, '--replace');
-    expect(replaced).toMatchObject({ documents: 3, replaced: [name] });
+    expect((await lzero('opensearch', 'ingest', corpus, address, '--replace')).stderr).toContain('--delete-old');
+    const replaced = await lzeroJson('opensearch', 'ingest', corpus, address, '--replace', '--delete-old');
+    expect(replaced).toMatchObject({ documents: 3, replaced: [name], deletedIndexes: [name] });
     expect((await lzero('opensearch', 'search', address, 'bread')).stdout).toContain('Sourdough');
     expect((await lzero('opensearch', 'delete', address)).exitCode).toBe(2);
     expect(await lzeroJson('opensearch', 'delete', address, 'bread')).toMatchObject({ deleted: 1 });
@@ -318,6 +325,61 @@ describeOnServer('on a real server', () => {
       indexes: [expect.stringContaining(name)],
     });
     expect((await lzero('opensearch', 'search', address, 'bread')).exitCode).toBe(1);
+  });
+
+  describe('--replace', () => {
+    const names = ['a', 'b', 'none', 'odd'] as const;
+    const corpora = new Map<string, string>();
+    beforeAll(() => {
+      const lines = { a: [{ _id: 'a', text: 'bread' }], b: [{ _id: 'b', text: 'bread' }], none: [], odd: ODD };
+      for (const name of names) corpora.set(name, scratch.writeLines(`replace-${name}.jsonl`, lines[name]));
+    });
+    const replace = (name: (typeof names)[number], address: string, ...more: string[]) =>
+      lzero('opensearch', 'ingest', corpora.get(name) ?? '', address, '--replace', '--json', ...more);
+    const behind = async (alias: string): Promise<readonly string[]> => {
+      const server = realServer();
+      const named = await resolveName(server, alias);
+      server.close();
+      return named.kind === 'alias' ? named.indexes : [];
+    };
+
+    it('moves an alias from index to index; the old one stays, and goes with --delete-old', async () => {
+      const name = freshName();
+      const address = `${SERVER_URL}/${name}`;
+      await replace('a', address);
+      const [first] = await behind(name);
+      expect(JSON.parse((await replace('b', address)).stdout)).toMatchObject({ replaced: [first], deletedIndexes: [] });
+      expect((await lzeroJson('opensearch', 'search', address, 'bread')).hits).toMatchObject([{ id: 'b' }]);
+      expect((await lzeroJson('opensearch', 'search', `${SERVER_URL}/${first}`, 'bread')).hits).toHaveLength(1);
+      const [second] = await behind(name);
+      const third = JSON.parse((await replace('a', address, '--delete-old')).stdout);
+      expect(third).toMatchObject({ index: first, there: 1, replaced: [second], deletedIndexes: [second] });
+      expect((await lzero('opensearch', 'search', `${SERVER_URL}/${second}`, 'bread')).stderr).toContain('no index');
+    });
+
+    it('leaves the name as it is where a document was refused, or the input has none', async () => {
+      const name = freshName();
+      const address = `${SERVER_URL}/${name}`;
+      await replace('a', address);
+      const before = await behind(name);
+      const letters = ['--dead-letters', scratch.path('replace-dead.jsonl'), '--fields', 'lang:keyword'];
+      const refused = await replace('odd', address, '--delete-old', ...letters);
+      expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('stays what it was') });
+      expect((await replace('none', address, '--delete-old')).stderr).toContain('stays what it was');
+      expect(await behind(name)).toEqual(before);
+      expect((await lzeroJson('opensearch', 'search', address, 'bread')).hits).toMatchObject([{ id: 'a' }]);
+    });
+
+    it('never deletes an index that lzero did not make', async () => {
+      const [name, theirs] = [freshName(), freshName()];
+      const server = realServer();
+      await server.ask({ method: 'PUT', path: `/${theirs}` });
+      await pointAlias(server, name, theirs);
+      const outcome = await replace('a', `${SERVER_URL}/${name}`, '--delete-old');
+      expect(outcome).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('not made by lzero') });
+      expect(await behind(name)).toEqual([theirs]);
+      server.close();
+    });
   });
 
   it('four ingests that share a corpus fill one index, in the order of the corpus', async () => {
@@ -337,10 +399,7 @@ describeOnServer('on a real server', () => {
 
   it('documents that the server refuses go to the file of dead letters, with the reason', async () => {
     const address = `${SERVER_URL}/${freshName()}`;
-    const corpus = scratch.writeLines('odd.jsonl', [
-      { _id: 'good', text: 'bread' },
-      { _id: 'bad', text: 'bread', fields: { lang: 'x'.repeat(40_000) } },
-    ]);
+    const corpus = scratch.writeLines('odd.jsonl', ODD);
     const letters = scratch.path('dead.jsonl');
     const outcome = await lzeroJson(
       'opensearch',

@@ -1,0 +1,60 @@
+/** `--replace`: a filled index takes the place of what a name stood for. What it would delete is asked for, and is ours. */
+import { IndexStateError, InputError, UsageError } from '../core/index.ts';
+import {
+  deleteIndex,
+  describeIndex,
+  type OpenSearchAddReport,
+  pointAlias,
+  resolveName,
+  type Server,
+} from '../opensearch/index.ts';
+import { formatCounted } from './format.ts';
+
+/** A name, and whether what it stood for is deleted when another index stands behind it. */
+export type Replacing = { readonly server: Server; readonly name: string; readonly deleteOld: boolean };
+
+/** The indexes behind a name. Refuses, before hours are spent on filling, to delete what nobody asked for or is not ours. */
+export async function checkReplaceable({ server, name, deleteOld }: Replacing): Promise<readonly string[]> {
+  const named = await resolveName(server, name);
+  if (named.kind === 'none') return [];
+  if (named.kind === 'index' && !deleteOld)
+    throw new UsageError(`${name} is an index, and an alias of that name can only take its place if it is deleted`, {
+      hint: 'say so: --delete-old; or fill another name',
+    });
+  const old = named.kind === 'alias' ? named.indexes : [name];
+  if (deleteOld) for (const index of old) await describeIndex(server, index); // IndexStateError where it is not ours
+  return old;
+}
+
+/** Puts a filled index behind the name. Gives what stood there, and what of it was deleted. */
+export async function takePlace(
+  replacing: Replacing,
+  built: string,
+): Promise<{ readonly replaced: readonly string[]; readonly deleted: readonly string[] }> {
+  const { server, name, deleteOld } = replacing;
+  await checkReplaceable(replacing); // others may have changed what the name stands for while we filled
+  const replaced = await pointAlias(server, name, built);
+  if (!deleteOld) return { replaced, deleted: [] };
+  for (const old of replaced) if (old !== name) await deleteIndex(server, old);
+  return { replaced, deleted: replaced };
+}
+
+/** What an ingest left out. */
+export type Omissions = Pick<OpenSearchAddReport, 'numAdded' | 'numThere' | 'numRejected'> & {
+  /** Lines or pages that could not be read, with --skip-bad. */
+  readonly numBad: number;
+};
+
+/** Refuses to go on to what would lose documents: the input had none, or not all of them are in the index. */
+export function requireWhole({ numAdded, numThere, numRejected, numBad }: Omissions, consequence: string): void {
+  if (numAdded + numThere === 0)
+    throw new InputError(`the input has no documents: ${consequence}`, { hint: 'is it the right file?' });
+  if (numRejected > 0)
+    throw new IndexStateError(`${formatCounted(numRejected, 'document')} refused: ${consequence}`, {
+      hint: 'mend them, as the dead letters say, and run it again',
+    });
+  if (numBad > 0)
+    throw new IndexStateError(`${formatCounted(numBad, 'line')} unreadable: ${consequence}`, {
+      hint: 'mend the input and run it again',
+    });
+}
