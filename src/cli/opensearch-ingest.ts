@@ -92,6 +92,10 @@ async function ingest(context: CliContext, { input, address: given, options }: I
   if (options.deleteOld && !options.replace) throw new UsageError('--delete-old needs --replace');
   refuseTogether({ '--shard': options.shard, '--replace': options.replace });
   refuseTogether({ '--shard': options.shard, '--sync': options.sync });
+  if (isStandardInput(input, options) && (options.sync || options.replace))
+    throw new UsageError('--sync and --replace need an input that can be named again, not standard input', {
+      hint: 'write it to a file first',
+    });
   await checkSource(input, options);
   const server = await serverOf(context, address, options);
   const { index: name } = address;
@@ -122,7 +126,7 @@ async function modelFor(context: CliContext, { server, name, options }: Named): 
  * and the ids see to it that nothing is there twice.
  */
 async function jobOf(input: string | undefined, options: IngestOptions, model: Model): Promise<string | undefined> {
-  if (input === '-' || options.vectors === '-') return undefined;
+  if (isStandardInput(input, options)) return undefined;
   const parts = {
     version: packageVersion(),
     input: input === undefined ? null : await inputIdentity(input),
@@ -136,6 +140,10 @@ async function jobOf(input: string | undefined, options: IngestOptions, model: M
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }
 
+function isStandardInput(input: string | undefined, { vectors }: IngestOptions): boolean {
+  return input === '-' || vectors === '-';
+}
+
 type Work = Named & {
   readonly model: Model;
   readonly input: string | undefined;
@@ -145,17 +153,21 @@ type Work = Named & {
 async function fill(context: CliContext, work: Work): Promise<void> {
   const index = await openOrCreate(context, work, work.name);
   const outcome = await add(context, index, work);
-  const numDeleted = work.options.sync && work.job !== undefined ? await index.deleteOthers(work.job) : 0;
+  const numDeleted = work.options.sync ? await sync(index, work, outcome) : 0;
   await report(context, { index, outcome, numDeleted, replaced: [], deletedIndexes: [] });
+}
+
+/** What the job has not written goes; so it must have written all that the input has. */
+async function sync(index: OpenSearchIndex, { job }: Work, outcome: Outcome): Promise<number> {
+  if (job === undefined) throw new Error('bug: --sync without a job');
+  requireWhole({ ...outcome, numBad: outcome.source.report.numBad }, '--sync has deleted nothing');
+  return await index.deleteOthers(job);
 }
 
 /** The new index has the job in its name, so the same command finds what an interrupted one has left. */
 async function replace(context: CliContext, work: Work): Promise<void> {
   const { server, name, options, job } = work;
-  if (job === undefined)
-    throw new UsageError('--replace needs an input that can be named again, not standard input', {
-      hint: 'write it to a file first',
-    });
+  if (job === undefined) throw new Error('bug: --replace without a job');
   const replacing = { server, name, deleteOld: options.deleteOld ?? false };
   await checkReplaceable(replacing);
   const built = `${name}-${job}`;

@@ -382,6 +382,31 @@ describeOnServer('on a real server', () => {
     });
   });
 
+  it('--sync deletes what the input does not have, and nothing where not all of the input is in', async () => {
+    const address = `${SERVER_URL}/${freshName()}`;
+    const fields = ['--fields', 'lang:keyword'];
+    const ingest = (name: string, lines: readonly JsonObject[], ...more: string[]) =>
+      lzero('opensearch', 'ingest', scratch.writeLines(name, lines), address, ...more, '--json');
+    const ids = async (): Promise<string[]> => {
+      const { hits } = await lzeroJson('opensearch', 'search', address, 'bread');
+      return hits.map(({ id }: { id: string }) => id);
+    };
+    const bread = (...names: string[]) => names.map((_id) => ({ _id, text: 'bread' }));
+    await ingest('sync-0.jsonl', bread('good', 'bad', 'old'), '--create', ...fields);
+    const letters = ['--dead-letters', scratch.path('sync-dead.jsonl')];
+    const failed = { exitCode: 1, stderr: expect.stringContaining('--sync has deleted nothing') };
+    expect(await ingest('sync-1.jsonl', ODD, '--sync', ...letters)).toMatchObject(failed);
+    expect(
+      await ingest('sync-2.jsonl', [...bread('good'), { _id: 'bad', text: 7 }], '--sync', '--skip-bad'),
+    ).toMatchObject(failed);
+    expect(await ingest('sync-3.jsonl', [], '--sync')).toMatchObject(failed);
+    expect(await lzero('opensearch', 'ingest', '-', address, '--sync')).toMatchObject({ exitCode: 2 });
+    expect(new Set(await ids())).toEqual(new Set(['good', 'bad', 'old']));
+    const synced = await ingest('sync-4.jsonl', bread('good', 'bad'), '--sync');
+    expect(JSON.parse(synced.stdout)).toMatchObject({ added: 2, deleted: 1 });
+    expect(new Set(await ids())).toEqual(new Set(['good', 'bad']));
+  });
+
   it('four ingests that share a corpus fill one index, in the order of the corpus', async () => {
     const address = `${SERVER_URL}/${freshName()}`;
     const corpus = scratch.writeLines(
