@@ -155,13 +155,13 @@ export function foundDocuments(body: JsonObject): FoundDocument[] {
   });
 }
 
-/** What a hit shows, without rank. */
+/** What a hit shows, without rank. In an index of others `id` and `page` may be anything: there the server's id counts. */
 export function hitOf(
   { serverId: found, score, source }: FoundDocument,
-  { asPage }: { readonly asPage: boolean },
+  { asPage, isOurs }: { readonly asPage: boolean; readonly isOurs: boolean },
 ): Omit<Hit, 'rank'> {
-  const own = stringOf(source.id) ?? found;
-  const page = stringOf(source.page);
+  const own = (isOurs ? stringOf(source.id) : undefined) ?? found;
+  const page = isOurs ? stringOf(source.page) : undefined;
   const [title, text, url] = [source.title, source.text, source.url].map(stringOf);
   return {
     id: asPage ? (page ?? own) : own,

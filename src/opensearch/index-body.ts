@@ -48,11 +48,16 @@ export type IndexDescription = {
   readonly vector: VectorField;
   /** Declared fields, for filters. */
   readonly fields: FieldSchema;
-  /** Whose vectors it holds: identity and name as `Model` tells them. */
+  /** Whose vectors it holds: identity and name as `Model` tells them. Null where others made the index, see `isOurs`. */
   readonly model: { readonly identity: string; readonly name: string } | null;
   /** Whether the server keeps the vectors as they were sent, for explanations and parity checks. */
   readonly storeVectors: boolean;
 };
+
+/** Whether lzero made an index: then documents have the fields above. Of others only the field of vectors is known. */
+export function isOurs({ model }: Pick<IndexDescription, 'model'>): boolean {
+  return model !== null;
+}
 
 /** How the index is spread and refreshed. */
 export type IndexSettings = {

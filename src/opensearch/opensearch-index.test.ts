@@ -59,6 +59,15 @@ describe('a search', () => {
   });
 });
 
+describe('an index of others', () => {
+  it('is searched once, and its hits have the ids of the server, whatever its own id and page mean', async () => {
+    const _source = { id: 'theirs', page: 'a page number, perhaps' };
+    const found = await (await indexThat(json({ hits: { hits: [{ _id: '7', _score: 1, _source }] } }))).search('bread');
+    expect(found.hits).toMatchObject([{ id: '7' }]);
+    expect(fake.asked).toHaveLength(1);
+  });
+});
+
 describe('an addition', () => {
   it.each<[string, FakeAnswer]>([
     ['500', refusal(500, 'null_pointer_exception')],

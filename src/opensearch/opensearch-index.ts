@@ -46,7 +46,7 @@ import {
 } from './documents.ts';
 import { ServerError } from './errors.ts';
 import { filterQuery } from './filter-query.ts';
-import type { IndexDescription } from './index-body.ts';
+import { type IndexDescription, isOurs } from './index-body.ts';
 import { filtered, type QueryBody } from './queries.ts';
 import {
   type AskedTerms,
@@ -222,9 +222,8 @@ export class OpenSearchIndex implements Engine {
     if (terms.length === 0) return { terms, hits: [] };
     if (options.explain) this.#requireExplanations();
     const found = await this.#find(filtered(this.#query({ terms, text }), filter), { ...options, k });
-    const asPage = !options.parts;
     const hits = found.map((document, i): Hit => {
-      const hit = { rank: i + 1, ...hitOf(document, { asPage }) };
+      const hit = { rank: i + 1, ...hitOf(document, { asPage: !options.parts, isOurs: this.#isOurs }) };
       return options.explain ? { ...hit, explain: this.#products(terms, document) } : hit;
     });
     return { terms, hits };
@@ -244,7 +243,7 @@ export class OpenSearchIndex implements Engine {
       .map(({ part, products }) => ({ part, products, score: products.reduce((sum, { product }) => sum + product, 0) }))
       .sort((a, b) => b.score - a.score);
     const shared = new Set(best.products.map(({ token }) => token));
-    const isPart = typeof best.part.source.page === 'string' && best.part.source.page !== id;
+    const isPart = this.#isOurs && typeof best.part.source.page === 'string' && best.part.source.page !== id;
     return {
       id,
       score: best.score,
@@ -288,10 +287,14 @@ export class OpenSearchIndex implements Engine {
     const answer = terms.length === 0 ? {} : (await this.#search(body)).body;
     return new Map(
       foundDocuments(answer).map((document) => [
-        hitOf(document, { asPage: false }).id,
+        hitOf(document, { asPage: false, isOurs: this.#isOurs }).id,
         { score: document.score, vector: this.#vectorOf(document) },
       ]),
     );
+  }
+
+  get #isOurs(): boolean {
+    return isOurs(this.description);
   }
 
   // ---- asking
@@ -339,7 +342,8 @@ export class OpenSearchIndex implements Engine {
   /** Best first; of pages the best part. */
   async #find(query: QueryBody, options: SearchOptions & { readonly k: number }): Promise<readonly FoundDocument[]> {
     const { k, parts = false, idsOnly = false, explain = false } = options;
-    const mayHavePages = !parts && this.description.model !== null && (await this.#anyPages());
+    const asPages = !parts && this.#isOurs;
+    const mayHavePages = asPages && (await this.#anyPages());
     const canSort = isPlain(this.#style);
     const source = idsOnly && !explain ? ['id', 'page', 'chunk', 'order'] : undefined;
     const body = {
@@ -350,17 +354,16 @@ export class OpenSearchIndex implements Engine {
       ...(canSort ? this.#plainOrder(mayHavePages) : { search_pipeline: stylePipeline(this.#style) }),
     };
     const found = foundDocuments((await this.#search(body)).body);
-    if (canSort && !mayHavePages && !parts && found.some(({ source: { page } }) => page !== undefined)) {
+    if (canSort && asPages && !mayHavePages && found.some(({ source: { page } }) => page !== undefined)) {
       this.#hasPages = true; // somebody else has added some
       return await this.#find(query, options);
     }
-    return canSort ? found : bestParts(found, { k, asPages: !parts });
+    return canSort ? found : bestParts(found, { k, asPages });
   }
 
   #plainOrder(collapses: boolean): JsonObject {
-    const isOurs = this.description.model !== null;
     return {
-      ...(isOurs ? { sort: [{ _score: 'desc' }, { order: 'asc' }] } : {}),
+      ...(this.#isOurs ? { sort: [{ _score: 'desc' }, { order: 'asc' }] } : {}),
       ...(collapses ? { collapse: { field: 'group' } } : {}),
     };
   }
@@ -404,7 +407,7 @@ export class OpenSearchIndex implements Engine {
 
   /** The document of an id, or the parts of a page. */
   async #documentsOf(id: string): Promise<FoundDocument[]> {
-    const should = [{ ids: { values: [serverId(id)] } }, { term: { page: id } }];
+    const should = [{ ids: { values: [serverId(id)] } }, ...(this.#isOurs ? [{ term: { page: id } }] : [])];
     const { body } = await this.#search({ size: 1000, track_total_hits: false, query: { bool: { should } } });
     return foundDocuments(body);
   }
@@ -477,7 +480,7 @@ export class OpenSearchIndex implements Engine {
 
   async #deletePages(ids: readonly string[]): Promise<number> {
     if (this.#hasNewParts) await this.commit();
-    if (this.description.model === null || !(await this.#anyPages())) return 0;
+    if (!this.#isOurs || !(await this.#anyPages())) return 0;
     return await this.#deleteByQuery({ terms: { page: [...new Set(ids)] } });
   }
 

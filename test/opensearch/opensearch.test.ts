@@ -236,6 +236,35 @@ describeOnServer('on a real server', () => {
     await index.close();
   });
 
+  it('an index of others is checked by the command, by the ids of the server: exit code 1 where a weight differs', async () => {
+    const name = freshName();
+    const server = realServer();
+    const put = (id: string, body: JsonObject, method: 'PUT' | 'POST' = 'PUT') =>
+      server.ask({ method, path: `/${name}/_doc/${id}?refresh=true`, body: JSON.stringify(body) });
+    const mappings = { properties: { emb: { type: 'rank_features' } } };
+    await server.ask({ method: 'PUT', path: `/${name}`, body: JSON.stringify({ mappings }) });
+    await put('7', { emb: { bread: 1.25, butter: 0.7 }, id: 'another name', page: 3 });
+    await put('8', { emb: { bread: 0.5 } });
+    const vectors = scratch.writeLines('theirs.jsonl', [
+      { _id: '7', vector: { bread: 1.25, butter: 0.7 } },
+      { _id: '8', vector: { bread: 0.5 } },
+    ]);
+    const queries = scratch.write('theirs.txt', 'bread\nbutter\n');
+    const words = ['--field', 'emb', '--model', 'bow', '--vectors', vectors, '--queries', queries, '--json'];
+    const check = () => lzero('opensearch', 'check', `${SERVER_URL}/${name}`, ...words);
+    const fits = await check();
+    expect(fits.exitCode, fits.stderr + fits.stdout).toBe(0);
+    expect(JSON.parse(fits.stdout)).toMatchObject({ isWithinBounds: true, numScores: 3, overlap: 1 });
+    await put('8', { emb: { bread: 0.75 } });
+    const differs = await check();
+    expect(differs.exitCode).toBe(1);
+    expect(JSON.parse(differs.stdout).firstDifference).toMatchObject({
+      id: '8',
+      cause: expect.stringMatching(/bread/),
+    });
+    server.close();
+  });
+
   it('a job that was stopped goes on: nothing is lost, nothing is there twice, what is done is not encoded again', async () => {
     const name = freshName();
     const index = await create({}, name);
