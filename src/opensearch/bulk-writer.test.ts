@@ -70,6 +70,14 @@ describe('a bulk writer', () => {
     });
   });
 
+  it.each([401, 403, 404, 500])('stops at a status of %i, which is no fault of the document', async (status) => {
+    const rejected: Rejection[] = [];
+    const onRejected = (rejection: Rejection): void => void rejected.push(rejection);
+    const writer = await writerTo([bulkAnswer((id) => (id === 'b' ? status : 201))], { onRejected });
+    await expect(writeAll(writer, ['a', 'b', 'c'])).rejects.toMatchObject({ code: 'SERVER', status });
+    expect(rejected).toEqual([]);
+  });
+
   it('halves a request that is too large, down to the one document that is', async () => {
     const rejected: string[] = [];
     const tooLarge: FakeAnswer = (response, asked) =>
@@ -80,6 +88,26 @@ describe('a bulk writer', () => {
     await writeAll(writer, ['a', 'b', 'big', 'c']);
     expect(rejected).toEqual(['big']);
     expect(writer.numIndexed).toBe(3);
+  });
+
+  it('sends fewer batches at a time after a 429, and one more again after eight calm ones', async () => {
+    const seen: number[] = []; // how many were on their way when each came
+    const held: (() => void)[] = [];
+    const answer: FakeAnswer = (response, asked) => {
+      const number = seen.push(held.length + 1);
+      held.push(() => bulkAnswer(() => (number === 4 ? 429 : 201))(response, asked));
+      const waits = (number < 4 || (number > 40 && number < 57)) && held.length < 4; // until four are there
+      if (!waits) for (const release of held.splice(0)) release();
+    };
+    const writer = await writerTo([answer], { batchDocs: 1, maxInFlight: 4, patienceMs: 5000 });
+    await writeAll(
+      writer,
+      Array.from({ length: 60 }, (_, i) => `d${i}`),
+    );
+    expect(Math.max(...seen.slice(0, 4))).toBe(4);
+    expect(Math.max(...seen.slice(4, 12))).toBeLessThanOrEqual(2);
+    expect(Math.max(...seen.slice(40))).toBe(4);
+    expect(writer.numIndexed).toBe(60);
   });
 
   it('two changes of one id are never on their way together: the later one stays', async () => {

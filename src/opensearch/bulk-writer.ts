@@ -1,7 +1,7 @@
 /**
  * Changes on their way to an index, in batches, some at a time. Memory is bounded by what is on its way. What the server
- * refuses for the moment is sent again, what it refuses for good is handed out with the reason, and a server that says it
- * has too much to do gets less at a time.
+ * refuses for the moment is sent again, documents that are at fault themselves are handed out with the reason, any other
+ * refusal ends the work, and a server that says it has too much to do gets less at a time.
  *
  * Two changes of one id never are on their way together: whichever came later would be the one that stays.
  */
@@ -173,7 +173,8 @@ export class BulkWriter {
       else if (isForTheMoment(outcome)) {
         again.push(action);
         busy = outcome;
-      } else await this.#reject(action, outcome);
+      } else if (isOfTheDocument(outcome)) await this.#reject(action, outcome);
+      else throw this.#notTaken(action, outcome);
     }
     this.#options.onAcknowledged?.(batch.length - again.length);
     if (!busy) return again;
@@ -185,6 +186,16 @@ export class BulkWriter {
       }),
     );
     return again;
+  }
+
+  /** Whatever is wrong, the next document would fare no better. */
+  #notTaken({ id }: BulkAction, { status, type, reason }: ItemOutcome): ServerError {
+    const about = `${this.#server.url}/${this.#index} does not take document ${JSON.stringify(id)}`;
+    return new ServerError(`${about}: status ${status}, ${type}: ${reason}`, {
+      status,
+      reasonType: type,
+      hint: 'the index or the account is at fault, not the document: mend that, then run it again to go on',
+    });
   }
 
   #count(action: BulkAction, { result }: ItemOutcome): void {
@@ -252,4 +263,9 @@ function outcomeOf(item: unknown): ItemOutcome {
 /** Too much to do, or a shard that is not there yet: another time it will be taken. */
 function isForTheMoment({ status }: ItemOutcome): boolean {
   return status === 429 || status === 502 || status === 503 || status === 504;
+}
+
+/** Wrong in itself, or too large. A closed index answers 400 too; other statuses tell of the index, the account, the server. */
+function isOfTheDocument({ status, type }: ItemOutcome): boolean {
+  return (status === 400 && type !== 'index_closed_exception') || status === 413;
 }

@@ -7,6 +7,7 @@ import { type JsonObject, Random, type SparseVector, sparseVector } from '../../
 import type { EngineDocument } from '../../src/engines/index.ts';
 import { loadModel, type Model } from '../../src/model/index.ts';
 import {
+  BulkWriter,
   type CreateOpenSearchOptions,
   checkParity,
   createOpenSearchIndex,
@@ -474,5 +475,24 @@ describeOnServer('on a real server', () => {
       reason: expect.stringMatching(/immense|max/),
       document: { id: 'bad' },
     });
+  });
+
+  it.each([
+    ['blocked', '_settings', { 'index.blocks.write': true }],
+    ['closed', '_close', {}],
+  ] as const)('an index that is %s ends an ingest; no document is taken for a dead letter', async (_, action, body) => {
+    const name = freshName();
+    const server = realServer();
+    const index = await create({}, name);
+    const method = action === '_close' ? 'POST' : 'PUT';
+    await server.ask({ method, path: `/${name}/${action}`, body: JSON.stringify(body) });
+    const rejected: unknown[] = [];
+    const writer = { onRejected: (rejection: unknown): void => void rejected.push(rejection) };
+    const bulk = new BulkWriter(server, name, writer);
+    await bulk.write({ kind: 'index', id: 'a', source: '{}' });
+    await expect(bulk.flush()).rejects.toMatchObject({ code: 'SERVER' });
+    expect(rejected).toEqual([]);
+    await index.close();
+    server.close();
   });
 });
