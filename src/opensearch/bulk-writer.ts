@@ -108,7 +108,7 @@ export class BulkWriter {
     this.#throwFailure();
   }
 
-  /** As `flush`, after a failure elsewhere: what fails here too is not told. */
+  /** As `flush`, after a failure or an interrupt elsewhere: what fails here too is not told. */
   async settle(): Promise<void> {
     if (this.#failure === undefined) await this.flush().catch(() => {});
     await Promise.all(this.#sending);
@@ -137,11 +137,17 @@ export class BulkWriter {
 
   async #send(batch: readonly BulkAction[]): Promise<void> {
     const { patienceMs = DEFAULT_PATIENCE_MS } = this.#options;
-    const backoff = this.#server.backoff(patienceMs);
+    const backoff = this.#server.backoff({ patienceMs, mayFinish: true });
     for (let waiting = batch; waiting.length > 0; ) {
       const { status, body } = await this.#server.ask(
         { method: 'POST', path: `/${encodeURIComponent(this.#index)}/_bulk?${ANSWER}`, body: bulkLines(waiting) },
-        { contentType: 'application/x-ndjson', accept: [413], patienceMs, onBusy: () => this.#sendLess() },
+        {
+          contentType: 'application/x-ndjson',
+          accept: [413],
+          patienceMs,
+          mayFinish: true, // encoding it took longer than sending it will
+          onBusy: () => this.#sendLess(),
+        },
       );
       if (status === 413) return await this.#sendHalves(waiting);
       waiting = await this.#judge(waiting, body, backoff);

@@ -57,6 +57,13 @@ const DEFAULT_REQUEST_MS = 600_000;
 const DEFAULT_ANSWER_BYTES = 512 * 1024 * 1024;
 const DEFAULT_CONNECTIONS = 8;
 
+/** What one request may differ in. */
+export type SendOptions = {
+  readonly signal?: AbortSignal | undefined;
+  /** Longest silence, instead of the connection's; the time for a whole answer is then no shorter. */
+  readonly stallMs?: number | undefined;
+};
+
 /** Connections to one server. */
 export class Connection {
   /** Without credentials. */
@@ -76,10 +83,11 @@ export class Connection {
   }
 
   /** Sends a request. A failure on the way is a ServerError without status; any status is an answer. */
-  async send(request: HttpRequest, signal?: AbortSignal): Promise<HttpAnswer> {
+  async send(request: HttpRequest, options: SendOptions = {}): Promise<HttpAnswer> {
+    const { signal } = options;
     if (signal?.aborted) throw new InterruptedError();
     try {
-      return await this.#exchange(request, signal);
+      return await this.#exchange(request, options);
     } catch (cause) {
       if (signal?.aborted) throw new InterruptedError();
       if (cause instanceof ServerError) throw cause;
@@ -95,8 +103,10 @@ export class Connection {
     this.#agent.destroy();
   }
 
-  async #exchange(request: HttpRequest, signal: AbortSignal | undefined): Promise<HttpAnswer> {
-    const { stallMs = DEFAULT_STALL_MS, requestMs = DEFAULT_REQUEST_MS, sign } = this.#options;
+  async #exchange(request: HttpRequest, { signal, stallMs: own }: SendOptions): Promise<HttpAnswer> {
+    const { sign } = this.#options;
+    const stallMs = own ?? this.#options.stallMs ?? DEFAULT_STALL_MS;
+    const requestMs = Math.max(this.#options.requestMs ?? DEFAULT_REQUEST_MS, own ?? 0);
     const headers = { ...this.#headers(request), ...(await sign?.({ ...request, url: this.url + request.path })) };
     return await new Promise<HttpAnswer>((resolve, reject) => {
       const make = this.#isTls ? httpsRequest : httpRequest;

@@ -1,6 +1,7 @@
 /** An index on a server that answers as none should: no answer is taken for fewer hits. What a real one does is test/opensearch's. */
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
+  bulkAnswer,
   type FakeAnswer,
   type FakeServer,
   halfABody,
@@ -9,9 +10,10 @@ import {
   silence,
   startFake,
 } from '../../test/opensearch/fake-server.ts';
+import { InterruptedError } from '../core/index.ts';
 import { loadModel, type Model } from '../model/index.ts';
 import { OpenSearchIndex } from './opensearch-index.ts';
-import { Server } from './server.ts';
+import { Server, type ServerOptions } from './server.ts';
 
 let model: Model;
 let fake: FakeServer;
@@ -24,9 +26,12 @@ afterEach(async () => {
   await fake.stop();
 });
 
-async function indexThat(...answers: FakeAnswer[]): Promise<OpenSearchIndex> {
+const indexThat = (...answers: FakeAnswer[]): Promise<OpenSearchIndex> => indexOn({}, ...answers);
+
+async function indexOn(options: ServerOptions, ...answers: FakeAnswer[]): Promise<OpenSearchIndex> {
   fake = await startFake(...answers);
-  index = new OpenSearchIndex(new Server(fake.url, { backoffMs: 1, patienceMs: 20, stallMs: 100 }), 'docs', {
+  const server = new Server(fake.url, { backoffMs: 1, patienceMs: 20, stallMs: 100, ...options });
+  index = new OpenSearchIndex(server, 'docs', {
     model,
     server: { version: '3.6.0', distribution: 'opensearch', plugins: undefined },
     description: {
@@ -79,4 +84,28 @@ describe('an addition', () => {
     const adding = opened.addAll([{ id: 'a', text: 'bread' }], { writer: { patienceMs: 20 } });
     await expect(adding).rejects.toMatchObject({ code: 'SERVER' });
   });
+
+  it.each([
+    ['sends what is encoded', bulkAnswer(() => 201), 512],
+    ['gives up a server that is silent, after the grace', silence, 512],
+  ] as const)('that is interrupted %s', async (_, answer, numSent) => {
+    const { signal, abort } = interruptible();
+    const options = { signal, graceMs: 500, stallMs: 60_000 };
+    const opened = await indexOn(options, json({ hits: { hits: [], total: { value: 0 } } }), answer);
+    function* documents() {
+      for (let i = 0; i < 1000; i++) {
+        if (i === 600) abort();
+        yield { id: `d${i}`, text: 'bread' };
+      }
+    }
+    const writer = { batchDocs: 1000, patienceMs: 60_000 };
+    await expect(opened.addAll(documents(), { signal, writer })).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    const bodies = fake.asked.filter(({ path }) => path.includes('_bulk')).map(({ body }) => body);
+    expect(bodies.join('').match(/"_id"/g)).toHaveLength(numSent); // one group; the next one was not encoded
+  });
 });
+
+function interruptible() {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort(new InterruptedError()) };
+}

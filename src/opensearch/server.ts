@@ -26,7 +26,10 @@ export type ServerOptions = ConnectionOptions & {
   /** Where jitter comes from. */
   readonly random?: Random | undefined;
   readonly logger?: Logger | undefined;
+  /** Ends waiting, at once or, for requests that may finish, after the grace. */
   readonly signal?: AbortSignal | undefined;
+  /** How long after the signal what is on its way may still arrive. 10 s where left out. */
+  readonly graceMs?: number | undefined;
 };
 
 /** What one request may differ in. */
@@ -36,6 +39,10 @@ export type RequestOptions = {
   readonly patienceMs?: number | undefined;
   /** Statuses that are an answer to the caller, not a failure. */
   readonly accept?: readonly number[] | undefined;
+  /** Sent and waited for within the grace even where the signal has fired: work that is done and would be lost. */
+  readonly mayFinish?: boolean | undefined;
+  /** Longest silence, for what takes the server long. */
+  readonly stallMs?: number | undefined;
   /** Told when the server asks for less (429). */
   readonly onBusy?: (() => void) | undefined;
 };
@@ -45,6 +52,7 @@ export type ServerAnswer = { readonly status: number; readonly body: JsonObject 
 
 const DEFAULT_PATIENCE_MS = 10_000;
 const DEFAULT_BACKOFF_MS = 250;
+const DEFAULT_GRACE_MS = 10_000;
 const MAX_PAUSE_MS = 15_000;
 /** Too many requests; bad gateway, not available, gateway timeout. A 500 is the server's own mistake, and stays one. */
 const TRY_AGAIN: readonly number[] = [429, 502, 503, 504];
@@ -55,6 +63,7 @@ export class Server {
   readonly #options: ServerOptions;
   readonly #random: Random;
   #description: Promise<ServerDescription> | undefined;
+  #lateSignal: AbortSignal | undefined;
 
   /** @param url without credentials, see `parseAddress` */
   constructor(url: string, options: ServerOptions = {}) {
@@ -82,7 +91,7 @@ export class Server {
    * what it refuses is a ServerError with its status and reason.
    */
   async ask(request: HttpRequest, options: RequestOptions = {}): Promise<ServerAnswer> {
-    const backoff = this.backoff(options.patienceMs);
+    const backoff = this.backoff(options);
     const asked = { ...request, contentType: options.contentType };
     for (;;) {
       const outcome = await this.#attempt(asked, options);
@@ -93,9 +102,17 @@ export class Server {
   }
 
   /** Pauses that grow, have jitter, and end. */
-  backoff(patienceMs = this.#options.patienceMs ?? DEFAULT_PATIENCE_MS): Backoff {
-    const { backoffMs = DEFAULT_BACKOFF_MS, logger = silentLogger, signal } = this.#options;
-    return new Backoff({ patienceMs, backoffMs, random: this.#random, logger, signal });
+  backoff(options: Pick<RequestOptions, 'patienceMs' | 'mayFinish'> = {}): Backoff {
+    const { backoffMs = DEFAULT_BACKOFF_MS, logger = silentLogger } = this.#options;
+    const patienceMs = options.patienceMs ?? this.#options.patienceMs ?? DEFAULT_PATIENCE_MS;
+    return new Backoff({ patienceMs, backoffMs, random: this.#random, logger, signal: this.#signalOf(options) });
+  }
+
+  #signalOf({ mayFinish = false }: Pick<RequestOptions, 'mayFinish'>): AbortSignal | undefined {
+    const { signal, graceMs = DEFAULT_GRACE_MS } = this.#options;
+    if (!signal || !mayFinish) return signal;
+    this.#lateSignal ??= delayed(signal, graceMs);
+    return this.#lateSignal;
   }
 
   /** Closes its connections. */
@@ -105,11 +122,12 @@ export class Server {
 
   async #attempt(
     request: HttpRequest,
-    { accept = [] }: RequestOptions,
+    options: RequestOptions,
   ): Promise<ServerAnswer | { readonly error: ServerError; readonly waitMs: number }> {
+    const { accept = [], stallMs } = options;
     let answer: HttpAnswer;
     try {
-      answer = await this.#connection.send(request, this.#options.signal);
+      answer = await this.#connection.send(request, { signal: this.#signalOf(options), stallMs });
     } catch (error) {
       if (error instanceof ServerError && isTransient(error)) return { error, waitMs: 0 };
       throw error;
@@ -155,6 +173,17 @@ export class Server {
     );
     return [...new Set(names)];
   }
+}
+
+/** Fires some time after another signal. */
+function delayed(signal: AbortSignal, delayMs: number): AbortSignal {
+  const controller = new AbortController();
+  const begin = (): void => {
+    setTimeout(() => controller.abort(), delayMs).unref();
+  };
+  if (signal.aborted) begin();
+  else signal.addEventListener('abort', begin, { once: true });
+  return controller.signal;
 }
 
 /** A wrong name or certificate does not mend itself, a server that restarts does. */
