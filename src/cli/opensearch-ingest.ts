@@ -1,8 +1,7 @@
 /** `lzero opensearch ingest`: documents, pages or vectors into an index on a server; run again to go on. */
 import { createHash } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
 import { Command } from 'commander';
-import { IndexStateError, InterruptedError, OutputError, UsageError } from '../core/index.ts';
+import { IndexStateError, InterruptedError, UsageError } from '../core/index.ts';
 import { countLines, fileIdentity, inputIdentity, isPageFolder } from '../data/index.ts';
 import type { Model } from '../model/index.ts';
 import {
@@ -15,6 +14,7 @@ import {
   type Server,
 } from '../opensearch/index.ts';
 import type { CliContext } from './context.ts';
+import { DeadLetters } from './dead-letters.ts';
 import { formatCount, formatCounted, formatDuration, formatRate } from './format.ts';
 import { addSourceOptions, refuseTogether } from './index-options.ts';
 import { checkSource, type SourceOptions } from './index-source.ts';
@@ -60,7 +60,7 @@ export function opensearchIngestCommand(context: CliContext): Command {
     .option('--replace', 'fill a new index and put it in the place of the old one, which is searched until then')
     .option('--delete-old', 'of --replace: delete what stood behind the name, where lzero made it')
     .option('--sync', 'afterwards delete what the input does not have')
-    .option('--dead-letters <file>', 'add documents that the server refuses for good to this file, with the reason')
+    .option('--dead-letters <file>', 'add documents that are refused for good to this file, each once, with the reason')
     .option(
       '--shard <i/n>',
       'only every n-th document, starting with the i-th, for machines that share the work',
@@ -242,38 +242,6 @@ async function totalOf(
   return Math.ceil((total - options.shard.part + 1) / options.shard.of);
 }
 
-/** Refused documents, one JSON line each, for whoever mends them. */
-class DeadLetters {
-  readonly #handle: FileHandle;
-  readonly #path: string;
-
-  private constructor(handle: FileHandle, path: string) {
-    this.#handle = handle;
-    this.#path = path;
-  }
-
-  static async open(path: string): Promise<DeadLetters> {
-    try {
-      return new DeadLetters(await open(path, 'a'), path);
-    } catch (cause) {
-      throw OutputError.writing(path, cause);
-    }
-  }
-
-  async add({ id, status, type, reason, source }: Rejection): Promise<void> {
-    const document: unknown = source === undefined ? null : JSON.parse(source);
-    try {
-      await this.#handle.write(`${JSON.stringify({ _id: id, status, type, reason, document })}\n`);
-    } catch (cause) {
-      throw OutputError.writing(this.#path, cause);
-    }
-  }
-
-  async close(): Promise<void> {
-    await this.#handle.close();
-  }
-}
-
 type Report = {
   readonly index: OpenSearchIndex;
   readonly outcome: Outcome;
@@ -295,7 +263,7 @@ async function report(context: CliContext, told: Report): Promise<void> {
   );
   if (numTruncated > 0) logger.info(`${formatCount(numTruncated)} were longer than the model reads and were cut`);
   if (numRejected > 0)
-    logger.warn(`${formatCount(numRejected)} were refused by the server; the reasons are in the file of dead letters`);
+    logger.warn(`${formatCount(numRejected)} were refused; the reasons are in the file of dead letters`);
   if (numDeleted > 0) logger.info(`${formatCount(numDeleted)} that the input does not have were deleted`);
   if (replaced.length > 0) logger.info(`${index.index} took the place of ${replaced.join(', ')}`);
   if (deletedIndexes.length > 0) logger.info(`deleted ${deletedIndexes.join(', ')}`);

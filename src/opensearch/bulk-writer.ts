@@ -22,7 +22,7 @@ export type Rejection = {
   /** The server's name of the reason, such as `mapper_parsing_exception`. */
   readonly type: string;
   readonly reason: string;
-  /** The document as it was sent; undefined for a deletion. */
+  /** The document as it was sent, or as it was given where it could not be sent; undefined for a deletion. */
   readonly source: string | undefined;
 };
 
@@ -93,11 +93,11 @@ export class BulkWriter {
     if (this.#batch.length >= batchDocs || this.#batchBytes >= batchBytes) await this.#dispatch();
   }
 
-  /** Counts a document that cannot be sent as refused for good. */
-  async refuse(id: string, error: InputError): Promise<void> {
+  /** Counts a document that cannot be sent as refused for good. `source` is what was given, as JSON. */
+  async refuse({ id, source }: { readonly id: string; readonly source: string }, error: InputError): Promise<void> {
     if (!this.#options.onRejected) throw error;
     this.numRejected++;
-    await this.#options.onRejected({ id, status: 400, type: 'input', reason: error.message, source: undefined });
+    await this.#options.onRejected({ id, status: 400, type: 'input', reason: error.message, source });
     this.#options.onAcknowledged?.(1);
   }
 

@@ -32,12 +32,12 @@ export type EncodeGroupOptions = {
   readonly onTruncated?: (() => void) | undefined;
 };
 
-/** One vector for each document: its own, or what the model makes of its text. */
+/** One vector for each document: its own, or what the model makes of its text; an error where its own cannot be taken. */
 export async function vectorsOf(
   group: readonly EngineDocument[],
   model: Model,
   { signal, logger, onTruncated }: EncodeGroupOptions,
-): Promise<SparseVector[]> {
+): Promise<(SparseVector | InputError)[]> {
   const missing = group.filter(({ vector }) => vector === undefined);
   const texts = missing.map((document) => ({ id: document.id, text: documentText(document) }));
   const encoded: SparseVector[] = [];
@@ -49,7 +49,16 @@ export async function vectorsOf(
   return group.map((document) => givenVector(document, model) ?? encoded[at++]);
 }
 
-function givenVector({ id, vector }: EngineDocument, { tokenizer }: Model): SparseVector | undefined {
+function givenVector(document: EngineDocument, model: Model): SparseVector | InputError | undefined {
+  try {
+    return parsedVector(document, model);
+  } catch (error) {
+    if (error instanceof InputError) return error;
+    throw error;
+  }
+}
+
+function parsedVector({ id, vector }: EngineDocument, { tokenizer }: Model): SparseVector | undefined {
   if (vector === undefined) return undefined;
   if (vector.terms instanceof Uint32Array && vector.weights instanceof Float32Array)
     return { terms: vector.terms, weights: vector.weights };

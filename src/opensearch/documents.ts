@@ -59,6 +59,11 @@ export function documentSource(
   });
 }
 
+/** A document as it was given, as JSON: for whoever mends what could not be sent. */
+export function givenSource(document: EngineDocument): string {
+  return JSON.stringify(document, (_, value: unknown) => (ArrayBuffer.isView(value) ? Object.values(value) : value));
+}
+
 function declaredValues(fields: JsonObject, declared: FieldSchema): JsonObject {
   const values = Object.keys(declared).flatMap((name) => {
     const value = Object.hasOwn(fields, name) ? (fields[name] ?? undefined) : undefined;

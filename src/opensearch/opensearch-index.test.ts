@@ -12,6 +12,7 @@ import {
 } from '../../test/opensearch/fake-server.ts';
 import { InterruptedError } from '../core/index.ts';
 import { loadModel, type Model } from '../model/index.ts';
+import type { Rejection } from './bulk-writer.ts';
 import { OpenSearchIndex } from './opensearch-index.ts';
 import { Server, type ServerOptions } from './server.ts';
 
@@ -83,6 +84,23 @@ describe('an addition', () => {
     const opened = await indexThat(json({ hits: { hits: [], total: { value: 0 } } }), answer);
     const adding = opened.addAll([{ id: 'a', text: 'bread' }], { writer: { patienceMs: 20 } });
     await expect(adding).rejects.toMatchObject({ code: 'SERVER' });
+  });
+
+  it('hands out a document whose vector cannot be taken as it was given, and goes on', async () => {
+    const rejected: Rejection[] = [];
+    const none = json({ hits: { hits: [], total: { value: 0 } } });
+    const opened = await indexThat(none, bulkAnswer(() => 201));
+    const documents = [
+      { id: 'a', vector: { 'no such token': 1 } },
+      { id: 'b', vector: { bread: 1 } },
+      { id: 'c', vector: { terms: Uint32Array.of(7), weights: Float32Array.of(-1) } },
+    ];
+    const writer = { onRejected: (rejection: Rejection): void => void rejected.push(rejection), patienceMs: 5000 };
+    expect(await opened.addAll(documents, { writer })).toMatchObject({ numAdded: 1, numRejected: 2 });
+    expect(rejected.map(({ id, source }) => [id, JSON.parse(source ?? '')])).toEqual([
+      ['a', documents[0]],
+      ['c', { id: 'c', vector: { terms: [7], weights: [-1] } }],
+    ]);
   });
 
   it.each([

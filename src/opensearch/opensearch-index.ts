@@ -40,6 +40,7 @@ import {
   documentSource,
   type FoundDocument,
   foundDocuments,
+  givenSource,
   hitOf,
   serverId,
   vectorOfSource,
@@ -445,10 +446,11 @@ export class OpenSearchIndex implements Engine {
       if (there.has(document.id)) continue;
       this.#hasNewParts ||= document.page !== undefined;
       const place = { order: (order + i) * of + part - 1, job };
-      const source = this.#sourceOf(document, vectors[i], place);
-      tally.numTerms += vectors[i].terms.length;
+      const vector = vectors[i];
+      const source = vector instanceof InputError ? vector : this.#sourceOf(document, vector, place);
+      if (!(vector instanceof InputError)) tally.numTerms += vector.terms.length;
       if (typeof source === 'string') await writer.write({ kind: 'index', id: document.id, source });
-      else await writer.refuse(document.id, source);
+      else await writer.refuse({ id: document.id, source: givenSource(document) }, source);
     }
   }
 
