@@ -34,6 +34,7 @@ import type { Model } from '../model/index.ts';
 import { checkK, DEFAULT_K, MAX_K } from '../search/index.ts';
 import { encodeQuery, type QueryTerm } from '../text/index.ts';
 import { type BulkOptions, BulkWriter } from './bulk-writer.ts';
+import { deleteByQuery } from './delete-by-query.ts';
 import { groupsOf, vectorsOf } from './document-groups.ts';
 import {
   type DocumentPlace,
@@ -59,6 +60,7 @@ import {
   styledQuery,
   stylePipeline,
 } from './query-style.ts';
+import { refresh } from './refresh.ts';
 import type { Server } from './server.ts';
 import type { ServerDescription } from './server-version.ts';
 import { storedWeight } from './stored-weight.ts';
@@ -209,9 +211,7 @@ export class OpenSearchIndex implements Engine {
   }
 
   async commit(): Promise<void> {
-    const { body } = await this.#post('_refresh');
-    const failed = isJsonObject(body._shards) ? Number(body._shards.failed) : 0;
-    if (failed > 0) throw new ServerError(`${this.name}: ${failed} shards could not be refreshed`);
+    await refresh(this.#server, this.index);
     this.#hasPages = undefined;
     this.#hasNewParts = false;
   }
@@ -487,8 +487,7 @@ export class OpenSearchIndex implements Engine {
   }
 
   async #deleteByQuery(query: JsonObject): Promise<number> {
-    const { body } = await this.#post('_delete_by_query?conflicts=proceed', { query });
-    return typeof body.deleted === 'number' ? body.deleted : 0;
+    return await deleteByQuery(this.#server, { index: this.index, query });
   }
 }
 
