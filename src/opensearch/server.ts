@@ -2,6 +2,7 @@
  * A search server: JSON in, JSON out, refusals by name, and patience that ends. What is asked of it is written so that it
  * may be asked twice (documents have ids), so a request whose answer was lost is sent again.
  */
+import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   InterruptedError,
@@ -23,7 +24,7 @@ export type ServerOptions = ConnectionOptions & {
   readonly patienceMs?: number | undefined;
   /** Pause before the second attempt; each further one doubles it, with jitter. */
   readonly backoffMs?: number | undefined;
-  /** Where jitter comes from. */
+  /** Where jitter comes from; another source in every process where left out. */
   readonly random?: Random | undefined;
   readonly logger?: Logger | undefined;
   /** Ends waiting, at once or, for requests that may finish, after the grace. */
@@ -69,7 +70,8 @@ export class Server {
   constructor(url: string, options: ServerOptions = {}) {
     this.#connection = new Connection(url, options);
     this.#options = options;
-    this.#random = options.random ?? new Random(process.pid);
+    // Not the number of the process: in containers that is 1 for all, and all would come back together.
+    this.#random = options.random ?? new Random(randomInt(2 ** 31));
   }
 
   /** Without credentials. */
