@@ -19,8 +19,8 @@ afterEach(async () => {
 
 async function writerTo(answers: readonly FakeAnswer[], options: BulkOptions = {}): Promise<BulkWriter> {
   fake = await startFake(...answers);
-  server = new Server(fake.url, { backoffMs: 1, patienceMs: 50 });
-  return new BulkWriter(server, 'docs', { patienceMs: 50, ...options });
+  server = new Server(fake.url, { backoffMs: 1 });
+  return new BulkWriter(server, 'docs', { patienceMs: 30_000, ...options });
 }
 
 async function writeAll(writer: BulkWriter, ids: readonly string[]): Promise<void> {
@@ -47,7 +47,7 @@ describe('a bulk writer', () => {
   });
 
   it('gives up a server that stays too busy, by name', async () => {
-    const writer = await writerTo([bulkAnswer(() => 429)]);
+    const writer = await writerTo([bulkAnswer(() => 429)], { patienceMs: 50 });
     await expect(writeAll(writer, ['a'])).rejects.toMatchObject({ code: 'SERVER', status: 429 });
   });
 
@@ -99,7 +99,7 @@ describe('a bulk writer', () => {
       const waits = (number < 4 || (number > 40 && number < 57)) && held.length < 4; // until four are there
       if (!waits) for (const release of held.splice(0)) release();
     };
-    const writer = await writerTo([answer], { batchDocs: 1, maxInFlight: 4, patienceMs: 5000 });
+    const writer = await writerTo([answer], { batchDocs: 1, maxInFlight: 4 });
     await writeAll(
       writer,
       Array.from({ length: 60 }, (_, i) => `d${i}`),

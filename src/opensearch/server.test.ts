@@ -24,6 +24,8 @@ async function serverThat(answers: readonly FakeAnswer[], options: ServerOptions
   server = new Server(fake.url, { backoffMs: 1, patienceMs: 20, stallMs: 200, requestMs: 1000, ...options });
   return server;
 }
+/** For servers that answer in the end, however busy this machine is. */
+const PATIENT = { patienceMs: 30_000, stallMs: 30_000, requestMs: 30_000 };
 const ROOT = { method: 'GET', path: '/' } as const;
 
 describe('a server', () => {
@@ -33,7 +35,7 @@ describe('a server', () => {
   });
 
   it.each([429, 502, 503, 504])('that answers %i is asked again, and then answers', async (status) => {
-    const asked = await serverThat([refusal(status, 'busy'), refusal(status, 'busy'), json({ ok: true })]);
+    const asked = await serverThat([refusal(status, 'busy'), refusal(status, 'busy'), json({ ok: true })], PATIENT);
     expect((await asked.ask(ROOT)).body).toEqual({ ok: true });
     expect(fake?.asked).toHaveLength(3);
   });
@@ -67,7 +69,7 @@ describe('a server', () => {
   });
 
   it('that breaks off once and then answers has answered', async () => {
-    const asked = await serverThat([halfABody(), json({ ok: 1 })], { patienceMs: 200 });
+    const asked = await serverThat([halfABody(), json({ ok: 1 })], PATIENT);
     expect((await asked.ask(ROOT)).body).toEqual({ ok: 1 });
   });
 
@@ -77,6 +79,12 @@ describe('a server', () => {
       code: 'SERVER',
       message: expect.stringContaining('no answer for'),
     });
+  });
+
+  it('that says nothing costs its patience and one attempt more, not an attempt for each pause', async () => {
+    const asked = await serverThat([silence], { stallMs: 100, patienceMs: 250 });
+    await expect(asked.ask(ROOT)).rejects.toMatchObject({ code: 'SERVER' });
+    expect(fake?.asked.length).toBeLessThanOrEqual(4); // at 0, 100, 200 and 300 ms
   });
 
   it('that drips is given up after the time for a whole answer', async () => {

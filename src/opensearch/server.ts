@@ -20,7 +20,10 @@ import type { ServerDescription } from './server-version.ts';
 
 /** How a server is asked. */
 export type ServerOptions = ConnectionOptions & {
-  /** All pauses of one request together: how long a restart of the server may take. 10 s where left out. */
+  /**
+   * How long a server may be away, from the first failure of a request on: attempts count as pauses do, and one that has
+   * begun is waited for. 10 s where left out.
+   */
   readonly patienceMs?: number | undefined;
   /** Pause before the second attempt; each further one doubles it, with jitter. */
   readonly backoffMs?: number | undefined;
@@ -241,13 +244,13 @@ export type BackoffOptions = {
  *
  *     pauseₙ = u·min(15 s, b·2ⁿ),  u uniform in [½, 1): many clients that failed together do not come back together
  *
- * The server's Retry-After is waited for where it is longer. When all pauses together would be longer than the patience,
- * the failure is thrown.
+ * The server's Retry-After is waited for where it is longer. When the time since the first failure, attempts included, would
+ * be longer than the patience, the failure is thrown.
  */
 export class Backoff {
   readonly #options: BackoffOptions;
   #numPauses = 0;
-  #waitedMs = 0;
+  #firstMs: number | undefined;
 
   constructor(options: BackoffOptions) {
     this.#options = options;
@@ -258,9 +261,10 @@ export class Backoff {
     const { patienceMs, backoffMs, random, logger, signal } = this.#options;
     const grown = Math.min(MAX_PAUSE_MS, backoffMs * 2 ** this.#numPauses);
     const waitMs = Math.max(atLeastMs, grown * (0.5 + random.uniform() / 2));
-    if (this.#waitedMs + waitMs > patienceMs) throw error;
+    const nowMs = performance.now();
+    this.#firstMs ??= nowMs;
+    if (nowMs - this.#firstMs + waitMs > patienceMs) throw error;
     this.#numPauses++;
-    this.#waitedMs += waitMs;
     logger.debug(`${error.message}; trying again in ${(waitMs / 1000).toFixed(1)} s`);
     try {
       await sleep(waitMs, undefined, signal ? { signal } : {});
