@@ -1,5 +1,6 @@
 /** Names of indexes: what stands behind one, and how another index takes its place while searches go on. */
 import { isJsonObject } from '../core/index.ts';
+import { ServerError } from './errors.ts';
 import type { Server } from './server.ts';
 
 /** What a name stands for. */
@@ -29,8 +30,18 @@ export async function pointAlias(server: Server, name: string, index: string): P
   if (before.kind === 'index') actions.unshift({ remove_index: { index: name } });
   const others = before.kind === 'alias' ? before.indexes.filter((other) => other !== index) : [];
   for (const other of others) actions.unshift({ remove: { index: other, alias: name } });
-  await server.ask({ method: 'POST', path: '/_aliases', body: JSON.stringify({ actions }) });
+  try {
+    await server.ask({ method: 'POST', path: '/_aliases', body: JSON.stringify({ actions }) }, { once: true });
+  } catch (error) {
+    // Where the answer was lost, the name itself tells whether it was done.
+    if (!(error instanceof ServerError) || !(await standsFor(server, name, index))) throw error;
+  }
   return before.kind === 'index' ? [name] : others;
+}
+
+async function standsFor(server: Server, name: string, index: string): Promise<boolean> {
+  const now = await resolveName(server, name);
+  return now.kind === 'alias' && now.indexes.length === 1 && now.indexes[0] === index;
 }
 
 /** Deletes an index; false where there is none. */

@@ -40,7 +40,8 @@ export async function createOpenSearchIndex(
   };
   const body = indexBody(description, await server.describe(), options.settings);
   try {
-    await server.ask({ method: 'PUT', path: `/${encodeURIComponent(index)}`, body: JSON.stringify(body) });
+    const path = `/${encodeURIComponent(index)}`;
+    await server.ask({ method: 'PUT', path, body: JSON.stringify(body) }, { once: true });
   } catch (error) {
     if (!(error instanceof ServerError) || error.reasonType !== 'resource_already_exists_exception') throw error;
     throw new IndexStateError(`${server.url}/${index} exists already`, {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { InterruptedError, type JsonObject } from '../core/index.ts';
 import { ServerError } from './errors.ts';
 import type { MlModel } from './ml-model.ts';
-import type { Server } from './server.ts';
+import type { RequestOptions, Server } from './server.ts';
 import { requireFeature } from './server-version.ts';
 
 /** The plugin takes no larger pieces. */
@@ -48,7 +48,7 @@ async function send(
   { signal, onProgress }: RegisterOptions,
 ): Promise<string> {
   const total_chunks = Math.ceil(archive.length / PIECE_BYTES);
-  const id = textOf(await post(server, '/_register_meta', { ...config, total_chunks }), 'model_id', server);
+  const id = textOf(await post(server, '/_register_meta', { ...config, total_chunks }, { once: true }), 'model_id', server);
   for (let piece = 0; piece < total_chunks; piece++) {
     if (signal?.aborted) throw new InterruptedError();
     const body = archive.subarray(piece * PIECE_BYTES, (piece + 1) * PIECE_BYTES);
@@ -81,10 +81,10 @@ async function deploy(server: Server, id: string, options: RegisterOptions): Pro
   throw new ServerError(`${server.url} has not loaded the model within ${deployMs / 1000} s`);
 }
 
-async function post(server: Server, path: string, body?: JsonObject): Promise<JsonObject> {
+async function post(server: Server, path: string, body?: JsonObject, options?: RequestOptions): Promise<JsonObject> {
   const request = { method: 'POST', path: MODELS + path, ...(body ? { body: JSON.stringify(body) } : {}) } as const;
   try {
-    return (await server.ask(request)).body;
+    return (await server.ask(request, options)).body;
   } catch (error) {
     if (!(error instanceof ServerError) || !/allow_registering_model_via_local_file/.test(error.message)) throw error;
     throw new ServerError(error.message, {

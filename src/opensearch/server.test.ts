@@ -73,6 +73,16 @@ describe('a server', () => {
     expect((await asked.ask(ROOT)).body).toEqual({ ok: 1 });
   });
 
+  it('is not asked twice for what may be done only once, but where it surely was not done', async () => {
+    const broken = await serverThat([halfABody(), json({ ok: 1 })], PATIENT);
+    await expect(broken.ask(ROOT, { once: true })).rejects.toThrow(/whether it was done is not known/);
+    expect(fake?.asked).toHaveLength(1);
+    broken.close();
+    await fake?.stop();
+    const busy = await serverThat([refusal(429, 'busy'), json({ ok: 1 })], PATIENT);
+    expect((await busy.ask(ROOT, { once: true })).body).toEqual({ ok: 1 });
+  });
+
   it('that says nothing is given up after its time', async () => {
     const asked = await serverThat([silence], { stallMs: 50, patienceMs: 1 });
     await expect(asked.ask(ROOT)).rejects.toMatchObject({

@@ -1,6 +1,6 @@
 /**
- * A search server: JSON in, JSON out, refusals by name, and patience that ends. What is asked of it is written so that it
- * may be asked twice (documents have ids), so a request whose answer was lost is sent again.
+ * A search server: JSON in, JSON out, refusals by name, and patience that ends. Most of what is asked of it may be asked
+ * twice (documents have ids), so a request whose answer was lost is sent again; what may not says so (`once`).
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -45,6 +45,8 @@ export type RequestOptions = {
   readonly accept?: readonly number[] | undefined;
   /** Sent and waited for within the grace even where the signal has fired: work that is done and would be lost. */
   readonly mayFinish?: boolean | undefined;
+  /** What would fail, or be done twice, if it were repeated: sent again only where it surely was not done. */
+  readonly once?: boolean | undefined;
   /** Longest silence, for what takes the server long. */
   readonly stallMs?: number | undefined;
   /** Told when the server asks for less (429). */
@@ -60,6 +62,9 @@ const DEFAULT_GRACE_MS = 10_000;
 const MAX_PAUSE_MS = 15_000;
 /** Too many requests; bad gateway, not available, gateway timeout. A 500 is the server's own mistake, and stays one. */
 const TRY_AGAIN: readonly number[] = [429, 502, 503, 504];
+
+/** Of these what the server has refused to begin with; a gateway that waited in vain may have passed a request on. */
+const NOT_DONE: readonly number[] = [429, 503];
 
 /** A server that requests are sent to. Close it: it keeps connections. */
 export class Server {
@@ -129,18 +134,20 @@ export class Server {
     request: HttpRequest,
     options: RequestOptions,
   ): Promise<ServerAnswer | { readonly error: ServerError; readonly waitMs: number }> {
-    const { accept = [], stallMs } = options;
+    const { accept = [], stallMs, once = false } = options;
     let answer: HttpAnswer;
     try {
       answer = await this.#connection.send(request, { signal: this.#signalOf(options), stallMs });
     } catch (error) {
-      if (error instanceof ServerError && isTransient(error)) return { error, waitMs: 0 };
-      throw error;
+      if (!(error instanceof ServerError) || !isTransient(error)) throw error;
+      if (once && !isUnheard(error)) throw lost(error);
+      return { error, waitMs: 0 };
     }
     const { status, text } = answer;
     if (status < 400 || accept.includes(status)) return { status, body: this.#parse(request, answer) };
     const error = refusal(`${request.method} ${this.url}${pathOf(request)}`, status, text);
     if (!TRY_AGAIN.includes(status)) throw error;
+    if (once && !NOT_DONE.includes(status)) throw lost(error);
     return { error, waitMs: (answer.retryAfterSeconds ?? 0) * 1000 };
   }
 
@@ -195,6 +202,21 @@ function delayed(signal: AbortSignal, delayMs: number): AbortSignal {
 function isTransient({ cause }: ServerError): boolean {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   return cause !== undefined && !/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|EPROTO|ENOTFOUND|ERR_INVALID/.test(code);
+}
+
+/** Nobody listened: what was to be asked is not done. */
+function isUnheard({ cause }: ServerError): boolean {
+  return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED';
+}
+
+/** Nobody knows whether it was done. */
+function lost(error: ServerError): ServerError {
+  return new ServerError(`${error.message}; whether it was done is not known`, {
+    status: error.status,
+    reasonType: error.reasonType,
+    hint: 'look whether it was, and run it again if not',
+    cause: error,
+  });
 }
 
 /** A refusal in words: `error.type` and `error.reason` of the answer, or its beginning. */
