@@ -1,9 +1,8 @@
 /** `lzero opensearch create`: an empty index on a server, with settings and mapping for learned vectors. */
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { type SparseVector, UsageError } from '../core/index.ts';
 import type { Model } from '../model/index.ts';
 import {
-  type CreateOpenSearchOptions,
   ceilingOf,
   createOpenSearchIndex,
   type OpenSearchIndex,
@@ -13,63 +12,14 @@ import {
 } from '../opensearch/index.ts';
 import { documentText } from '../text/index.ts';
 import type { CliContext } from './context.ts';
-import { parseFields } from './index-options.ts';
 import { largestWeight, type SourceOptions } from './index-source.ts';
-import { addModelOptions, type ModelOptions, modelFrom, positiveInteger, positiveNumber } from './model-options.ts';
-import {
-  ADDRESS_HELP,
-  addServerOptions,
-  type ServerCommandOptions,
-  serverOf,
-  wholeNumberOption,
-} from './opensearch-options.ts';
+import { addModelOptions, type ModelOptions, modelFrom } from './model-options.ts';
+import { addNewIndexOptions, checkNewIndex, DEFAULT_THRESHOLD, type NewIndexOptions } from './opensearch-new-index.ts';
+import { ADDRESS_HELP, addServerOptions, type ServerCommandOptions, serverOf } from './opensearch-options.ts';
 import { openServerSource } from './opensearch-source.ts';
 import { withExamples } from './program.ts';
 
-/** What a new index is to be. */
-export type NewIndexOptions = {
-  readonly type?: 'rank_features' | 'sparse_vector';
-  readonly names?: 'escaped' | 'plain';
-  readonly fields?: CreateOpenSearchOptions['fields'];
-  readonly shards?: number;
-  readonly replicas?: number;
-  readonly storeVectors?: boolean;
-  readonly documentCeiling?: number;
-  readonly approximateThreshold?: number;
-};
-
 type CreateOptions = ServerCommandOptions & ModelOptions & NewIndexOptions & { readonly vectors?: string };
-
-/** Adds the options that fix an index for good. */
-export function addNewIndexOptions(command: Command): Command {
-  return command
-    .addOption(
-      new Option(
-        '--type <name>',
-        'of the field of vectors: exact, or approximate (server 3.3) (default: rank_features)',
-      ).choices(['rank_features', 'sparse_vector']),
-    )
-    .addOption(
-      new Option(
-        '--names <kind>',
-        'of tokens: escaped is found by all queries, plain is what others expect (default: escaped)',
-      ).choices(['escaped', 'plain']),
-    )
-    .option('--fields <list>', 'fields to filter by, such as lang:keyword,year:number', parseFields)
-    .option('--shards <number>', 'parts that the index is spread over (default: 1)', positiveInteger)
-    .option('--replicas <number>', 'copies of each part (default: 0)', wholeNumberOption)
-    .option('--no-store-vectors', 'keep only what is searched: fewer bytes, no explanations')
-    .option(
-      '--document-ceiling <weight>',
-      'of sparse_vector: largest weight that 8 bits hold (default: measured)',
-      positiveNumber,
-    )
-    .option(
-      '--approximate-threshold <documents>',
-      'of sparse_vector: from so many in a segment on (default: 1,000,000)',
-      wholeNumberOption,
-    );
-}
 
 /** The `opensearch create` command. */
 export function opensearchCreateCommand(context: CliContext): Command {
@@ -131,7 +81,8 @@ export async function createOn(context: CliContext, server: Server, asked: NewIn
 }
 
 async function vectorField(context: CliContext, asked: NewIndex): Promise<VectorField> {
-  const { type = 'rank_features', names = 'escaped', approximateThreshold = 1_000_000 } = asked.options;
+  checkNewIndex(asked.options);
+  const { type = 'rank_features', names = 'escaped', approximateThreshold = DEFAULT_THRESHOLD } = asked.options;
   if (type === 'rank_features') return { type, names };
   const documentCeiling = asked.options.documentCeiling ?? (await measuredCeiling(context, asked));
   const queryCeiling = asked.model.idf.values.reduce((a, b) => Math.max(a, b), 0);

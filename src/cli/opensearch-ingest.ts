@@ -19,7 +19,15 @@ import { formatCount, formatCounted, formatDuration, formatRate } from './format
 import { addSourceOptions, refuseTogether } from './index-options.ts';
 import { checkSource, type SourceOptions } from './index-source.ts';
 import { addModelOptions, type ModelOptions, modelFrom, positiveInteger } from './model-options.ts';
-import { addNewIndexOptions, createOn, type NewIndexOptions } from './opensearch-create.ts';
+import { createOn } from './opensearch-create.ts';
+import {
+  addNewIndexOptions,
+  inheritOptions,
+  type NewIndexOptions,
+  newIndexIdentity,
+  optionsOfIndex,
+  requireAsAsked,
+} from './opensearch-new-index.ts';
 import {
   ADDRESS_HELP,
   addServerOptions,
@@ -28,7 +36,7 @@ import {
   type ServerCommandOptions,
   serverOf,
 } from './opensearch-options.ts';
-import { checkReplaceable, requireWhole, takePlace } from './opensearch-replace.ts';
+import { checkReplaceable, ourIndexBehind, requireWhole, takePlace } from './opensearch-replace.ts';
 import { openServerSource, type ServerSource } from './opensearch-source.ts';
 import { packageVersion, withExamples } from './program.ts';
 import { parseShard, type Shard } from './shard.ts';
@@ -101,8 +109,11 @@ async function ingest(context: CliContext, { input, address: given, options }: I
   const { index: name } = address;
   let model: Model | undefined;
   try {
-    model = await modelFor(context, { server, name, options });
-    const work = { server, name, model, input, options, job: await jobOf(input, options, model) };
+    const like = options.replace ? await ourIndexBehind(server, name) : undefined;
+    model = await modelFor(context, { server, name: like ?? name, options, isThere: like !== undefined });
+    const inherited = like === undefined ? {} : inheritOptions(options, await optionsOfIndex(server, like));
+    const whole = { ...options, ...inherited };
+    const work = { server, name, model, input, options: whole, asked: options, job: await jobOf(input, whole, model) };
     await (options.replace ? replace(context, work) : fill(context, work));
   } finally {
     await model?.close();
@@ -113,12 +124,13 @@ async function ingest(context: CliContext, { input, address: given, options }: I
 type Named = { readonly server: Server; readonly name: string; readonly options: IngestOptions };
 
 /** That of the index, where one is there and no other is named. */
-async function modelFor(context: CliContext, { server, name, options }: Named): Promise<Model> {
-  if (options.model !== undefined || options.replace) return await modelFrom(context, options);
-  const { kind } = await resolveName(server, name);
-  return kind === 'none'
-    ? await modelFrom(context, options)
-    : await modelOfIndex(context, { server, index: name, options });
+async function modelFor(context: CliContext, named: Named & { readonly isThere: boolean }): Promise<Model> {
+  const { server, name, options, isThere } = named;
+  if (options.model !== undefined) return await modelFrom(context, options);
+  const takesItsModel = isThere || (!options.replace && (await resolveName(server, name)).kind !== 'none');
+  return takesItsModel
+    ? await modelOfIndex(context, { server, index: name, options })
+    : await modelFrom(context, options);
 }
 
 /**
@@ -135,7 +147,7 @@ async function jobOf(input: string | undefined, options: IngestOptions, model: M
     reading: [options.format, options.chunk, options.overlap, options.baseUrl, options.shard].map(
       (value) => value ?? null,
     ),
-    index: [options.type, options.names, options.fields].map((value) => value ?? null),
+    ...(options.replace ? { index: newIndexIdentity(options) } : {}),
   };
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }
@@ -145,6 +157,8 @@ function isStandardInput(input: string | undefined, { vectors }: IngestOptions):
 }
 
 type Work = Named & {
+  /** Of the new index what was asked for, without what it inherits. */
+  readonly asked: NewIndexOptions;
   readonly model: Model;
   readonly input: string | undefined;
   readonly job: string | undefined;
@@ -181,7 +195,10 @@ async function replace(context: CliContext, work: Work): Promise<void> {
 async function openOrCreate(context: CliContext, work: Work, name: string): Promise<OpenSearchIndex> {
   const { server, model, input, options } = work;
   const { kind } = await resolveName(server, name);
-  if (kind !== 'none') return await openOpenSearchIndex(server, name, { model });
+  if (kind !== 'none') {
+    await requireAsAsked(server, name, work.asked);
+    return await openOpenSearchIndex(server, name, { model });
+  }
   if (!options.create)
     throw new IndexStateError(`${server.url} has no index ${name}`, { hint: 'make it on the way with --create' });
   try {

@@ -26,6 +26,19 @@ export async function checkReplaceable({ server, name, deleteOld }: Replacing): 
   return old;
 }
 
+/** An index behind a name that lzero made, after whose likeness a new one is made; undefined where there is none. */
+export async function ourIndexBehind(server: Server, name: string): Promise<string | undefined> {
+  const named = await resolveName(server, name);
+  const indexes = named.kind === 'alias' ? named.indexes : named.kind === 'index' ? [name] : [];
+  for (const index of indexes) {
+    const description = await describeIndex(server, index).catch((error: unknown) => {
+      if (!(error instanceof IndexStateError)) throw error;
+    });
+    if (description) return index;
+  }
+  return undefined;
+}
+
 /** Puts a filled index behind the name. Gives what stood there, and what of it was deleted. */
 export async function takePlace(
   replacing: Replacing,

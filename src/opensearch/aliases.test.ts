@@ -1,6 +1,13 @@
 /** A name that moves while answers get lost. What a real server does is test/opensearch's. */
 import { afterEach, expect, it } from 'vitest';
-import { type FakeAnswer, type FakeServer, halfABody, json, refusal, startFake } from '../../test/opensearch/fake-server.ts';
+import {
+  type FakeAnswer,
+  type FakeServer,
+  halfABody,
+  json,
+  refusal,
+  startFake,
+} from '../../test/opensearch/fake-server.ts';
 import { pointAlias } from './aliases.ts';
 import { Server } from './server.ts';
 

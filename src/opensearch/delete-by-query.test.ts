@@ -35,8 +35,7 @@ it('what was written meanwhile is looked at again', async () => {
 });
 
 it('conflicts that do not end, and failures, are errors with a name', async () => {
-  const conflict: FakeAnswer = (response, asked) =>
-    (asked.method === 'GET' ? ended(0, 1) : begun)(response, asked);
+  const conflict: FakeAnswer = (response, asked) => (asked.method === 'GET' ? ended(0, 1) : begun)(response, asked);
   await expect(deleteFrom(conflict)).rejects.toMatchObject({ code: 'SERVER' });
   server.close();
   await fake.stop();

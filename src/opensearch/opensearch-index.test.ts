@@ -89,7 +89,10 @@ describe('an addition', () => {
   it('hands out a document whose vector cannot be taken as it was given, and goes on', async () => {
     const rejected: Rejection[] = [];
     const none = json({ hits: { hits: [], total: { value: 0 } } });
-    const opened = await indexThat(none, bulkAnswer(() => 201));
+    const opened = await indexThat(
+      none,
+      bulkAnswer(() => 201),
+    );
     const documents = [
       { id: 'a', vector: { 'no such token': 1 } },
       { id: 'b', vector: { bread: 1 } },

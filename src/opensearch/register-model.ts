@@ -48,7 +48,11 @@ async function send(
   { signal, onProgress }: RegisterOptions,
 ): Promise<string> {
   const total_chunks = Math.ceil(archive.length / PIECE_BYTES);
-  const id = textOf(await post(server, '/_register_meta', { ...config, total_chunks }, { once: true }), 'model_id', server);
+  const id = textOf(
+    await post(server, '/_register_meta', { ...config, total_chunks }, { once: true }),
+    'model_id',
+    server,
+  );
   for (let piece = 0; piece < total_chunks; piece++) {
     if (signal?.aborted) throw new InterruptedError();
     const body = archive.subarray(piece * PIECE_BYTES, (piece + 1) * PIECE_BYTES);

@@ -11,6 +11,7 @@ import {
   type CreateOpenSearchOptions,
   checkParity,
   createOpenSearchIndex,
+  describeIndex,
   openOpenSearchIndex,
   type ParityQuery,
   pointAlias,
@@ -349,6 +350,8 @@ describeOnServer('on a real server', () => {
     const replaced = await lzeroJson('opensearch', 'ingest', corpus, address, '--replace', '--delete-old');
     expect(replaced).toMatchObject({ documents: 3, replaced: [name], deletedIndexes: [name] });
     expect((await lzero('opensearch', 'search', address, 'bread')).stdout).toContain('Sourdough');
+    const still = await lzeroJson('opensearch', 'search', address, 'bicycle', '--filter', '{"lang": "de"}');
+    expect(still.hits).toHaveLength(1); // declared fields are those of the index that was replaced
     expect((await lzero('opensearch', 'delete', address)).exitCode).toBe(2);
     expect(await lzeroJson('opensearch', 'delete', address, 'bread')).toMatchObject({ deleted: 1 });
     expect(await lzeroJson('opensearch', 'delete', address, '--yes')).toMatchObject({
@@ -387,6 +390,22 @@ describeOnServer('on a real server', () => {
       expect((await lzero('opensearch', 'search', `${SERVER_URL}/${second}`, 'bread')).stderr).toContain('no index');
     });
 
+    it('is like the old index where nobody says otherwise, and a new one where somebody does', async () => {
+      const name = freshName();
+      const address = `${SERVER_URL}/${name}`;
+      await replace('a', address, '--shards', '2', '--names', 'plain', '--fields', 'lang:keyword');
+      expect(JSON.parse((await replace('a', address)).stdout)).toMatchObject({ there: 1, replaced: [] });
+      const three = JSON.parse((await replace('a', address, '--shards', '3')).stdout);
+      expect(three).toMatchObject({ added: 1, replaced: [expect.stringContaining(name)] });
+      const server = realServer();
+      const { vector, fields } = await describeIndex(server, name);
+      expect({ vector, fields }).toEqual({
+        vector: { type: 'rank_features', names: 'plain' },
+        fields: { lang: 'keyword' },
+      });
+      server.close();
+    });
+
     it('leaves the name as it is where a document was refused, or the input has none', async () => {
       const name = freshName();
       const address = `${SERVER_URL}/${name}`;
@@ -410,6 +429,25 @@ describeOnServer('on a real server', () => {
       expect(await behind(name)).toEqual([theirs]);
       server.close();
     });
+  });
+
+  it('options of a new index are refused where the index is there without them', async () => {
+    const address = `${SERVER_URL}/${freshName()}`;
+    const corpus = scratch.writeLines('options.jsonl', [{ _id: 'a', text: 'bread' }]);
+    const ingest = (...more: string[]) => lzero('opensearch', 'ingest', corpus, address, '--create', ...more);
+    expect((await ingest('--shards', '2')).exitCode).toBe(0);
+    expect((await ingest('--shards', '2')).exitCode).toBe(0);
+    for (const [flag, value] of [
+      ['--shards', '3'],
+      ['--type', 'sparse_vector'],
+      ['--names', 'plain'],
+      ['--fields', 'lang:keyword'],
+    ])
+      expect(await ingest(flag, value)).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining(`${flag} is for a new`),
+      });
+    expect((await ingest('--no-store-vectors')).exitCode).toBe(2);
   });
 
   it('--sync deletes what the input does not have, and nothing where not all of the input is in', async () => {
