@@ -46,7 +46,6 @@ export { checkParity } from './parity.ts';
 export type { NormalisationOptions, TwoPhaseOptions } from './pipelines.ts';
 export { normalisationPipeline, twoPhasePipeline } from './pipelines.ts';
 export type {
-  AnalyzerAgreement,
   AnalyzerQuery,
   ApproximateParameters,
   HybridQuery,

@@ -2,6 +2,8 @@
  * Queries of learned terms as OpenSearch takes them, with the limits that it has. Plain JSON with types: the official
  * client has none for these.
  */
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { type JsonObject, UsageError } from '../core/index.ts';
 import type { QuerySide, QueryTerm } from '../text/index.ts';
 import type { VectorField } from './index-body.ts';
@@ -104,12 +106,20 @@ export function rankFeatureQuery(terms: readonly QueryTerm[], { field, vector }:
   return { bool: { should } };
 }
 
-/** What the server's analyzer must agree with. */
-export type AnalyzerAgreement = {
-  /** The model's tokenizer and query weights. */
-  readonly querySide: QuerySide;
-  /** The server's: those of opensearch-project's doc models, bert-base-uncased with its idf.json. */
-  readonly server: QuerySide;
+/**
+ * What the bert-uncased analyzer has: analysis/bert-uncased.zip of ml-commons 3.6.0, tokenizer.json and idf.json. Tokens and
+ * weights by sha256, of the lines of vocab.txt and of the float32 of all tokens but the special ones.
+ */
+const ANALYZER = {
+  tokens: '0f052197aac305fe42f378b5c61554b7bacb34b8be4af83fec2cfdcdffbc9973',
+  weights: '67094d7f2fdbb27c0605a4daa9b3ddd1c059f81610bb8e7f2c0f3ca0b2cd6fae',
+  words: {
+    normalization: { cleanText: true, handleChineseChars: true, stripAccents: true, lowercase: true },
+    maxCharsPerWord: 100,
+    continuingPrefix: '##',
+    unknownToken: '[UNK]',
+    literalTokens: ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]'],
+  },
 };
 
 /**
@@ -120,11 +130,11 @@ export type AnalyzerAgreement = {
 export function analyzerQuery(
   text: string,
   { field, vector }: QueryTarget,
-  { agreement, server }: { readonly agreement: AnalyzerAgreement; readonly server: ServerDescription },
+  { querySide, server }: { readonly querySide: QuerySide; readonly server: ServerDescription },
 ): AnalyzerQuery {
   requireFeature(server, 'analyzer');
   requirePlainNames(vector, 'the bert-uncased analyzer');
-  const difference = differenceOf(agreement);
+  const difference = analyzerDifference(querySide);
   if (difference !== undefined)
     throw new UsageError(`the bert-uncased analyzer of the server weighs queries in another way: ${difference}`, {
       hint: 'let lzero weigh the tokens, which is the default',
@@ -153,16 +163,17 @@ function requirePlainNames(vector: VectorField, who: string): void {
   });
 }
 
-function differenceOf({ querySide, server }: AnalyzerAgreement): string | undefined {
-  const [own, its] = [querySide.tokenizer, server.tokenizer];
-  if (!own.vocabulary.equals(its.vocabulary)) return 'the vocabularies differ';
-  if (JSON.stringify(own.wordPiece) !== JSON.stringify(its.wordPiece)) return 'words are cut in another way';
-  const differing = querySide.idf.values.findIndex(
-    (weight, id) => Math.max(0, weight) !== Math.max(0, server.idf.values[id]) && !own.vocabulary.specialIds.has(id),
-  );
-  if (differing < 0) return undefined;
-  const [ours, theirs] = [querySide.idf.values[differing], server.idf.values[differing]];
-  return `the token ${JSON.stringify(own.vocabulary.tokens[differing])} weighs ${ours} here and ${theirs} there`;
+/** A server does not give away its table as a whole, so it is known by what it hashes to. */
+function analyzerDifference({ tokenizer, idf }: QuerySide): string | undefined {
+  const { tokens, specialIds } = tokenizer.vocabulary;
+  if (sha256(tokens.join('\n')) !== ANALYZER.tokens) return 'the vocabularies differ';
+  if (!isDeepStrictEqual(tokenizer.wordPiece, ANALYZER.words)) return 'words are cut in another way';
+  const weights = Float32Array.from(idf.values, (weight, id) => (specialIds.has(id) ? 0 : Math.max(0, weight)));
+  return sha256(weights) === ANALYZER.weights ? undefined : 'tokens have other weights';
+}
+
+function sha256(content: string | Float32Array): string {
+  return createHash('sha256').update(content).digest('hex');
 }
 
 /** BM25 over title and text, for hybrids. */
