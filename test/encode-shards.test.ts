@@ -1,6 +1,6 @@
 /** The plain-shell way to share encoding, with four processes. */
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -12,6 +12,41 @@ const scratch = new Scratch();
 afterAll(() => scratch.remove());
 
 describe.skipIf(process.platform === 'win32')('scripts/encode-shards.sh', () => {
+  it('goes on with shards of the same work, and never takes those of other options or another corpus', async () => {
+    const corpus = scratch.writeLines('c.jsonl', [{ _id: 'a', text: 'bread' }, { _id: 'b', text: 'butter' }]);
+    const log = scratch.path('calls');
+    // Writes which corpus and options it was called with; fails at the second shard while there is a file called `broken`.
+    const fake = scratch.write(
+      'fake-lzero',
+      `#!/bin/sh
+        echo "$6" >>${log}
+        [ "$6" = 2/2 ] && [ -e ${scratch.path('broken')} ] && exit 1
+        echo "$(wc -l <"$2") $6 $8 $9" >"$4"\n`,
+    );
+    chmodSync(fake, 0o755);
+    const encode = (...more: string[]) =>
+      run('scripts/encode-shards.sh', [corpus, scratch.path('out'), '2', ...more], {
+        cwd: ROOT,
+        env: { ...process.env, LZERO: fake },
+      });
+    const written = () => readFileSync(scratch.path('out'), 'utf8');
+    const broken = scratch.write('broken', '');
+    await expect(encode('--model', 'a')).rejects.toThrow(/a shard failed/);
+    rmSync(broken);
+    await encode('--model', 'b');
+    expect(written()).toBe('2 1/2 --model b\n2 2/2 --model b\n');
+    scratch.write('calls', '');
+    await encode('--model', 'a');
+    expect(written()).toBe('2 1/2 --model a\n2 2/2 --model a\n');
+    expect(readFileSync(log, 'utf8')).toBe('2/2\n'); // the first was there
+    scratch.write('broken', '');
+    await expect(encode('--model', 'a')).rejects.toThrow(/a shard failed/);
+    rmSync(broken);
+    scratch.writeLines('c.jsonl', [{ _id: 'c', text: 'other' }]);
+    await encode('--model', 'a');
+    expect(written()).toBe('1 1/2 --model a\n1 2/2 --model a\n');
+  }, 60_000);
+
   it('four processes write, line by line, what one writes', async () => {
     const corpus = scratch.writeLines(
       'corpus.jsonl',
