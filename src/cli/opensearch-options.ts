@@ -36,7 +36,7 @@ export function addServerOptions(command: Command): Command {
     .option('--ca <file>', 'certificates (PEM) of the authority to trust, for https')
     .option('--patience <seconds>', 'how long a server may be away or too busy', positiveNumber)
     .option('--aws-region <name>', 'sign requests for a domain of AWS in this region (SigV4)')
-    .option('--aws-service <name>', 'es, or aoss for serverless (default: es)')
+    .option('--aws-service <name>', 'the name that signatures have; aoss, the serverless kind, is refused (default: es)')
     .addHelpText(
       'after',
       '\nCredentials that must not stand in a command: LZERO_OPENSEARCH_USER and LZERO_OPENSEARCH_PASSWORD, or\n' +
@@ -105,6 +105,10 @@ async function readCertificates(path: string): Promise<string> {
 }
 
 function signerOf(env: CliContext['env'], { awsRegion, awsService }: ServerCommandOptions): SignRequest | undefined {
+  if (awsService === 'aoss')
+    throw new UsageError('OpenSearch Serverless (aoss) tells no version and cannot be refreshed: it does not work with lzero', {
+      hint: 'use a domain of OpenSearch Service; or the builders of lzero/opensearch, with a client of yours',
+    });
   if (awsRegion === undefined) return undefined;
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
   if (!accessKeyId || !secretAccessKey)
