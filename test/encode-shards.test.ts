@@ -1,9 +1,10 @@
-/** The plain-shell way to share encoding, with four processes. */
+/** Sharing the work of encoding: the plain-shell way with four processes, and what the pods of the manifest run. */
 import { execFile } from 'node:child_process';
 import { chmodSync, readFileSync, rmSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { Scratch } from './cli/index-commands.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -56,5 +57,34 @@ describe.skipIf(process.platform === 'win32')('scripts/encode-shards.sh', () => 
     await run(process.execPath, ['dist/cli/main.js', 'encode', corpus, '-o', one, '--model', 'bow'], { cwd: ROOT });
     await run('scripts/encode-shards.sh', [corpus, four, '4', '--model', 'bow'], { cwd: ROOT });
     expect(readFileSync(four, 'utf8')).toBe(readFileSync(one, 'utf8'));
+  }, 120_000);
+});
+
+describe.skipIf(process.platform === 'win32')('configs/encode-job.yaml', () => {
+  it('its pods write the shards that make the whole, and leave finished ones alone', async () => {
+    const corpus = scratch.writeLines(
+      'pods.jsonl',
+      Array.from({ length: 9 }, (_, i) => ({ _id: `d${i}`, text: `text number ${i}` })),
+    );
+    const job = parse(readFileSync(join(ROOT, 'configs/encode-job.yaml'), 'utf8'));
+    const [{ command, args }] = job.spec.template.spec.containers;
+    const script = String(args[0])
+      .replaceAll('/16', '/4')
+      .replaceAll('of-16', 'of-4')
+      .replace('/data/corpus.jsonl', corpus)
+      .replace('/data/model --precision int8', 'bow')
+      .replaceAll('/out/', `${scratch.folder}/`)
+      .replace('exec lzero', `exec ${process.execPath} dist/cli/main.js`);
+    const pod = (index: number) =>
+      run(command[0], [command[1], script], { cwd: ROOT, env: { ...process.env, JOB_COMPLETION_INDEX: String(index) } });
+    await Promise.all([0, 1, 2, 3].map(pod));
+    await pod(2);
+    const ids = [1, 2, 3, 4].map((part) =>
+      readFileSync(scratch.path(`vectors.${part}-of-4`), 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)._id),
+    );
+    expect(ids).toEqual([['d0', 'd4', 'd8'], ['d1', 'd5'], ['d2', 'd6'], ['d3', 'd7']]);
   }, 120_000);
 });
