@@ -5,17 +5,17 @@ import { join } from 'node:path';
 import { UsageError } from '../core/index.ts';
 import type { Collection } from '../data/index.ts';
 import { type CreateIndexOptions, createIndex, type Index, openIndex } from '../engines/index.ts';
-import { engineSystem, fusedSystem, indexSystem, openRunFile, rememberQueries, type System } from '../eval/index.ts';
+import { fusedSystem, indexSystem, openRunFile, rememberQueries, type System } from '../eval/index.ts';
 import { exists } from '../files/index.ts';
 import { loadModel, type Model, type Precision, resolveModel } from '../model/index.ts';
-import { openOpenSearchIndex, parseAddress } from '../opensearch/index.ts';
 import { parseTeacher } from '../teach/index.ts';
 import { EVAL_STATES, warnIfUnfinished } from './build-note.ts';
 import { closeAll } from './close-all.ts';
 import type { CliContext } from './context.ts';
 import { denseSystem } from './dense-system.ts';
 import { runIndexJob } from './index-job.ts';
-import { modelOfIndex, serverOf } from './opensearch-options.ts';
+import type { ServerCommandOptions } from './opensearch-options.ts';
+import { readServerSystem, serverSystem } from './opensearch-system.ts';
 import { packageVersion } from './program.ts';
 import { QueryModel } from './query-model.ts';
 
@@ -38,13 +38,15 @@ export type SystemContext = {
   readonly folder: string;
   /** The arithmetic of models; their own if not given. */
   readonly precision?: Precision | undefined;
+  /** How servers are reached. */
+  readonly server?: ServerCommandOptions | undefined;
   /** Encodes the queries of all systems with learned vectors; the IDF table if not given. */
   readonly queryModel?: QueryModel | undefined;
 };
 
 /** How the names of systems are explained. */
 export const SYSTEM_HELP =
-  'bm25, bow, default, a model folder or pulled name, siamese:MODEL, dense:MODEL, index:DIR, run:FILE, opensearch:URL/INDEX, rrf:A+B, sum:A+B, sum:0.7*A+0.3*B';
+  'bm25, bow, default, a model folder or pulled name, siamese:MODEL, dense:MODEL, index:DIR, run:FILE, opensearch:URL/INDEX[?two-phase], rrf:A+B, sum:A+B, sum:0.7*A+0.3*B';
 
 /** Refuses a name that stands for nothing, before hours are spent on the others. */
 export async function checkSystem(name: string): Promise<void> {
@@ -55,19 +57,11 @@ export async function checkSystem(name: string): Promise<void> {
       throw new UsageError(`${name} joins nothing`, { hint: `name two systems: ${kind}:bm25+default` });
     if (parts.every(({ weight }) => weight === 0)) throw new UsageError(`${name} joins nothing: all weights are 0`);
     for (const part of parts) await checkSystem(part.name);
-  } else if (kind === 'opensearch') checkAddress(rest);
+  } else if (kind === 'opensearch') readServerSystem(rest);
   else if (kind === 'siamese') await checkModel(name, rest);
   else if (kind === 'dense') await checkModel(name, parseTeacher(name).model);
   else if (kind !== 'built' && !(await exists(rest))) throw new UsageError(`${name}: ${rest} does not exist`);
   else if (kind === 'built' && name !== 'bm25') await checkModel(name, name);
-}
-
-/** Names of systems stand in reports, which is no place for a password. */
-function checkAddress(text: string): void {
-  if (parseAddress(text).credentials)
-    throw new UsageError('the name of a system stands in reports, and this one has a password in it', {
-      hint: 'give it as LZERO_OPENSEARCH_USER and LZERO_OPENSEARCH_PASSWORD',
-    });
 }
 
 /** A model is embedded, a name that was pulled, or a folder. */
@@ -138,27 +132,6 @@ export async function openSystem(name: string, where: SystemContext): Promise<Op
   if (kind === 'run') return named({ system: await openRunFile(rest, { name }), close: async () => {} });
   if (kind !== 'built') return await fused(name, { method: kind, parts: readParts(rest) }, where);
   return name === 'bm25' ? await builtSystem(name, where, undefined) : await modelSystem(name, where);
-}
-
-/** An index on a server, with the model it was made with. */
-async function serverSystem(text: string, { context, precision }: SystemContext): Promise<Unnamed> {
-  const address = parseAddress(text);
-  const server = await serverOf(context, address, {});
-  try {
-    const options = precision === undefined ? {} : { precision };
-    const model = await modelOfIndex(context, { server, index: address.index, options });
-    const index = await openOpenSearchIndex(server, address.index, { model });
-    const { numDocs, sizeBytes } = await index.stats();
-    // What the server holds may change behind our back; so far as it can be seen from outside, it is in the id.
-    const id = JSON.stringify(['opensearch', address.url, address.index, numDocs, sizeBytes, index.description]);
-    return {
-      system: engineSystem(index, { name: `opensearch:${address.url}/${address.index}`, id }),
-      close: () => closeAll([index, model]),
-    };
-  } catch (error) {
-    server.close();
-    throw error;
-  }
 }
 
 /** A system whose id is that of its content. */

@@ -42,10 +42,11 @@ import type { CliContext } from './context.ts';
 import { checkSystem, isRecorded, type OpenSystem, openSystem, SYSTEM_HELP, takesQueryModel } from './eval-systems.ts';
 import { formatCount } from './format.ts';
 import { addPrecisionOption } from './model-options.ts';
+import { addServerOptions, type ServerCommandOptions } from './opensearch-options.ts';
 import { packageVersion, withExamples } from './program.ts';
 import { QUERY_MODEL_HELP, type QueryModel, withQueryModel } from './query-model.ts';
 
-type EvalCommandOptions = {
+type EvalCommandOptions = ServerCommandOptions & {
   readonly system: readonly string[];
   readonly split?: string;
   readonly runDir?: string;
@@ -83,6 +84,7 @@ export function evalCommand(context: CliContext): Command {
     .option('--html <file>', 'write the report as one self-contained page')
     .option('--per-query <file>', 'write the values of every query as CSV')
     .action((collections: string[], options: EvalCommandOptions) => evaluate(context, collections, options));
+  addServerOptions(command); // of opensearch:
   return withExamples(command, {
     [`lzero eval ${EMBEDDED}`]: 'the embedded collection: BM25 and the embedded model',
     'lzero eval ./scifact --system bm25 --system ./my-model --run-dir runs': 'your model against BM25',
@@ -208,7 +210,8 @@ async function measure(context: CliContext, source: NamedSource, how: Measuring)
   const dropIdenticalIds = options.dropIdenticalIds ?? source.dropIdenticalIds;
   const opened: OpenSystem[] = [];
   try {
-    const where = { context, collection, folder: join(folder, 'indexes'), precision: options.precision, queryModel };
+    const { precision } = options;
+    const where = { context, collection, folder: join(folder, 'indexes'), precision, queryModel, server: options };
     for (const name of options.system) opened.push(await openSystem(name, where));
     const systems = opened.map(({ system }) => system);
     return await measureSystems(context, collection, { systems, dropIdenticalIds, ...how });
@@ -324,6 +327,7 @@ function provenanceOf(names: readonly string[], options: EvalCommandOptions): Ev
     ...names,
     ...options.system.flatMap((name) => ['--system', name]),
     ...optionWords({ '--query-model': options.queryModel, '--split': options.split, '--precision': options.precision }),
+    ...optionWords({ '--ca': options.ca, '--aws-region': options.awsRegion, '--aws-service': options.awsService }),
     ...['-m', options.metric.join(',')],
     ...(dropIdenticalIds === undefined ? [] : [`--${dropIdenticalIds ? '' : 'no-'}drop-identical-ids`]),
   ];

@@ -346,6 +346,11 @@ describeOnServer('on a real server', () => {
     });
     const evaluated = await lzeroJson('eval', folder, '--system', `opensearch:${address}`);
     expect(evaluated.collections[0].rows[0]).toMatchObject({ 'ndcg@10': 1 });
+    const ways = ['?two-phase', '?hybrid=0.5'].flatMap((way) => ['--system', `opensearch:${address}${way}`]);
+    const both = await lzeroJson('eval', folder, ...ways);
+    expect(both.collections[0].rows).toMatchObject([{ system: ways[1] }, { system: ways[3] }]);
+    const odd = await lzero('eval', folder, '--system', `opensearch:${address}?two-fase`);
+    expect(odd).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('two-fase') });
     expect((await lzero('opensearch', 'ingest', corpus, address, '--replace')).stderr).toContain('--delete-old');
     const replaced = await lzeroJson('opensearch', 'ingest', corpus, address, '--replace', '--delete-old');
     expect(replaced).toMatchObject({ documents: 3, replaced: [name], deletedIndexes: [name] });

@@ -4,12 +4,13 @@
  */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createServer, type Server as HttpsServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { evalCommand } from '../../src/cli/eval.ts';
 import { opensearchCommand } from '../../src/cli/opensearch.ts';
 import { Server } from '../../src/opensearch/index.ts';
 import { runCommands } from '../cli/fake-host.ts';
@@ -98,6 +99,13 @@ describe.skipIf(!canMake)('a server behind TLS', { timeout: 60_000 }, () => {
     const search = (file: string) =>
       runCommands([opensearchCommand], ['opensearch', 'search', `${url}/lzero-none`, 'x', '--ca', file]);
     expect((await search(path('ca.pem'))).stderr).toMatch(/no index lzero-none|not made by lzero/);
+    const collection = mkdtempSync(join(folder, 'beir-'));
+    mkdirSync(join(collection, 'qrels'));
+    writeFileSync(join(collection, 'corpus.jsonl'), '{"_id":"a","text":"bread"}\n');
+    writeFileSync(join(collection, 'queries.jsonl'), '{"_id":"q","text":"bread"}\n');
+    writeFileSync(join(collection, 'qrels/test.tsv'), 'query-id\tcorpus-id\tscore\nq\ta\t1\n');
+    const words = ['eval', collection, '--system', `opensearch:${url}/lzero-none`, '--ca', path('ca.pem')];
+    expect((await runCommands([evalCommand], words)).stderr).toMatch(/no index lzero-none|not made by lzero/);
     expect(await search(path('none.pem'))).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('none.pem'),
