@@ -140,6 +140,7 @@ function textOf(report: ParityReport): string {
       `first difference     query ${queryId}, document ${id}: ours ${show(ourScore)}, theirs ${show(serverScore)}: ${cause}`,
     );
   }
-  lines.push(isWithinBounds ? 'the server scores as we do' : 'BEYOND THE BOUND');
+  if (isWithinBounds) lines.push('the server scores as we do');
+  else lines.push(numScores > 0 ? 'BEYOND THE BOUND' : 'NOTHING WAS COMPARED: no query finds a document');
   return `${lines.join('\n')}\n`;
 }

@@ -76,4 +76,4 @@ export type { ServerDescription, ServerFeature } from './server-version.ts';
 export { compareVersions, hasFeature, requireFeature } from './server-version.ts';
 export type { SigV4Options } from './sigv4.ts';
 export { sigV4 } from './sigv4.ts';
-export { isStorable, MIN_STORED_WEIGHT, quantisedWeight, STORED_ERROR, storedWeight } from './stored-weight.ts';
+export { isStorable, MIN_STORED_WEIGHT, STORED_ERROR, storedWeight } from './stored-weight.ts';

@@ -149,6 +149,16 @@ export class OpenSearchIndex implements Engine {
     return isPlain(this.#style) && this.description.vector.type === 'rank_features';
   }
 
+  /**
+   * Whether what is found has the score of all its terms: in two steps, too, but not in a hybrid, nor in a sparse_vector
+   * field that may have a segment above its threshold, where weights have 8 bits.
+   */
+  async hasWholeScores(): Promise<boolean> {
+    const { vector } = this.description;
+    if (this.#style.hybridShare !== undefined) return false;
+    return vector.type === 'rank_features' || (await this.stats()).numDocs < vector.approximateThreshold;
+  }
+
   /** How the vocabulary spells a term. */
   tokenOf(term: number): string | undefined {
     return this.#options.model.tokenizer.vocabulary.tokens[term];
@@ -393,7 +403,10 @@ export class OpenSearchIndex implements Engine {
     return vectorOfSource(source, this.description, { vocabulary: this.#options.model.tokenizer.vocabulary });
   }
 
-  /** Products with the weights as the server keeps them, largest first. */
+  /**
+   * Products with the weights as the server keeps them, largest first. Segments of a sparse_vector field that are searched
+   * approximately have coarser ones, so there the products need not add up to the score.
+   */
   #products(terms: readonly QueryTerm[], document: FoundDocument): Product[] {
     const { tokens } = this.#options.model.tokenizer.vocabulary;
     const vector = this.#vectorOf(document);

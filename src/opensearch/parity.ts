@@ -26,8 +26,8 @@ export type ParityOptions = {
   /** How many hits of each query. */
   readonly k?: number | undefined;
   /**
-   * Least mean overlap where search itself is not exact (two-phase, sparse_vector above its threshold), so that ranks may
-   * differ by more than weights do.
+   * Least mean overlap where search itself is not exact (two-phase, sparse_vector), so that ranks may differ by more than
+   * weights do. Scores must fit nevertheless, but where the server scores by 8 bits or joins BM25.
    */
   readonly minOverlap?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -59,6 +59,7 @@ export type ParityReport = {
   /** Hits of the server that cut weights do not explain, and hits of ours that it lacks. */
   readonly numUnexplained: number;
   readonly firstDifference: ParityDifference | undefined;
+  /** Never where no score was compared. */
   readonly isWithinBounds: boolean;
 };
 
@@ -131,54 +132,80 @@ function watch({ id, vector }: ParityDocument, { watched, byTerm, k }: Watching)
   for (const query of watched) if (query.server.has(id)) query.met.set(id, vector);
 }
 
+/** How the two sides answer one query. */
+type Comparison = {
+  readonly query: Watched;
+  /** (s − t)/s of each hit of the server that our side has. */
+  readonly errors: readonly number[];
+  /** Largest |t − p|/p. */
+  readonly predictionError: number;
+  readonly overlap: number;
+  /** Hits of either side that cut weights do not explain. */
+  readonly suspects: readonly Scored[];
+  /** A hit that cut weights moved among the best. */
+  readonly moved: Scored | undefined;
+};
+
+function compare(query: Watched, k: number): Comparison {
+  const least = query.best.length < k ? 0 : query.best[query.best.length - 1].score;
+  const serverLeast = Math.min(...query.server.values());
+  const ours = new Set(query.best.map(({ id }) => id));
+  const errors: number[] = [];
+  const suspects: Scored[] = [];
+  let predictionError = 0;
+  let moved: Scored | undefined;
+  for (const [id, score] of query.server) {
+    const vector = query.met.get(id);
+    const s = vector ? dot(query.vector, vector) : 0;
+    const p = vector ? dot(query.vector, stored(vector)) : 0;
+    if (s > 0) errors.push((s - score) / s);
+    if (p > 0) predictionError = Math.max(predictionError, Math.abs(score - p) / p);
+    const isPredicted = p > 0 && Math.abs(score - p) <= PREDICTION_BOUND * p;
+    if (!isPredicted || s <= least * (1 - STORED_ERROR)) suspects.push({ id, score });
+    else if (!ours.has(id)) moved ??= { id, score };
+  }
+  for (const { id, score } of query.best) {
+    const isDue = query.server.size < k || score * (1 - STORED_ERROR) > serverLeast;
+    if (isDue && !query.server.has(id)) suspects.push({ id, score });
+  }
+  const numShared = [...ours].filter((id) => query.server.has(id)).length;
+  return { query, errors, predictionError, overlap: ours.size === 0 ? 1 : numShared / ours.size, suspects, moved };
+}
+
 async function judge(
   index: OpenSearchIndex,
   watched: readonly Watched[],
   { k, minOverlap }: { readonly k: number; readonly minOverlap: number },
 ): Promise<ParityReport> {
-  const errors: number[] = [];
-  let [predictionMax, overlap, numUnexplained] = [0, 0, 0];
-  let first: (Scored & { readonly query: Watched }) | undefined;
-  let firstAtAll: typeof first;
-  for (const query of watched) {
-    const least = query.best.length < k ? 0 : query.best[query.best.length - 1].score;
-    const ours = new Set(query.best.map(({ id }) => id));
-    overlap += ours.size === 0 ? 1 : [...ours].filter((id) => query.server.has(id)).length / ours.size;
-    const serverLeast = Math.min(...query.server.values());
-    const suspects: Scored[] = [];
-    for (const [id, score] of query.server) {
-      const vector = query.met.get(id);
-      const s = vector ? dot(query.vector, vector) : 0;
-      const p = vector ? dot(query.vector, stored(vector)) : 0;
-      if (s > 0) errors.push((s - score) / s);
-      if (p > 0) predictionMax = Math.max(predictionMax, Math.abs(score - p) / p);
-      const isPredicted = p > 0 && Math.abs(score - p) <= PREDICTION_BOUND * p;
-      if (!isPredicted || s <= least * (1 - STORED_ERROR)) suspects.push({ id, score });
-      else if (!ours.has(id)) firstAtAll ??= { id, score, query };
-    }
-    for (const { id, score } of query.best) {
-      const isDue = query.server.size < k || score * (1 - STORED_ERROR) > serverLeast;
-      if (isDue && !query.server.has(id)) suspects.push({ id, score });
-    }
-    numUnexplained += suspects.length;
-    if (suspects.length > 0) first ??= { ...suspects[0], query };
-  }
+  const compared = watched.map((query) => compare(query, k));
+  const errors = compared.flatMap((one) => one.errors);
   const max = errors.reduce((a, b) => Math.max(a, b), 0);
-  const isApproximate = !index.isExact;
-  const meanOverlap = watched.length === 0 ? 1 : overlap / watched.length;
+  const predictionMax = compared.reduce((a, { predictionError }) => Math.max(a, predictionError), 0);
+  const overlap = compared.reduce((sum, one) => sum + one.overlap, 0) / Math.max(1, compared.length);
+  const numUnexplained = compared.reduce((sum, { suspects }) => sum + suspects.length, 0);
   const scoresFit = max < STORED_ERROR + PREDICTION_BOUND && predictionMax <= PREDICTION_BOUND;
-  const shown = first ?? firstAtAll;
+  const ranksFit = index.isExact ? numUnexplained === 0 : overlap >= minOverlap;
   return {
     numQueries: watched.length,
     k,
     numScores: errors.length,
     error: { mean: errors.reduce((a, b) => a + b, 0) / Math.max(1, errors.length), max, bound: STORED_ERROR },
     prediction: { max: predictionMax, bound: PREDICTION_BOUND },
-    overlap: meanOverlap,
+    overlap,
     numUnexplained,
-    firstDifference: shown && (await differenceOf(index, shown, first !== undefined)),
-    isWithinBounds: isApproximate ? meanOverlap >= minOverlap : scoresFit && numUnexplained === 0,
+    firstDifference: await firstDifference(index, compared),
+    isWithinBounds: errors.length > 0 && ranksFit && (scoresFit || !(await index.hasWholeScores())),
   };
+}
+
+async function firstDifference(
+  index: OpenSearchIndex,
+  compared: readonly Comparison[],
+): Promise<ParityDifference | undefined> {
+  const beyond = compared.find(({ suspects }) => suspects.length > 0);
+  if (beyond) return await differenceOf(index, { query: beyond.query, id: beyond.suspects[0].id }, true);
+  const within = compared.find(({ moved }) => moved !== undefined);
+  return within?.moved && (await differenceOf(index, { query: within.query, id: within.moved.id }, false));
 }
 
 function stored({ terms, weights }: SparseVector): SparseVector {

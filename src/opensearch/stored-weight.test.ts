@@ -1,6 +1,6 @@
 import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
-import { isStorable, MIN_STORED_WEIGHT, quantisedWeight, STORED_ERROR, storedWeight } from './stored-weight.ts';
+import { isStorable, MIN_STORED_WEIGHT, STORED_ERROR, storedWeight } from './stored-weight.ts';
 
 const weights = fc.float({ min: Math.fround(1e-6), max: 64, noNaN: true });
 
@@ -23,13 +23,5 @@ describe('weights as rank_features keep them', () => {
     for (const weight of [0, -1, MIN_STORED_WEIGHT / 2, Number.POSITIVE_INFINITY, Number.NaN, 1e39])
       expect(isStorable(weight)).toBe(false);
     for (const weight of [MIN_STORED_WEIGHT, 1, 3e38]) expect(isStorable(weight)).toBe(true);
-  });
-});
-
-describe('weights as sparse_vector keeps them', () => {
-  it('8 bits up to a ceiling, which larger ones become', () => {
-    expect(quantisedWeight(3, 3)).toBe(3);
-    expect(quantisedWeight(5, 3)).toBe(3);
-    expect(Math.abs(quantisedWeight(1, 3) - 1)).toBeLessThanOrEqual(3 / 255 / 2);
   });
 });

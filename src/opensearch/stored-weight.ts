@@ -29,11 +29,3 @@ export function isStorable(weight: number): boolean {
   const rounded = Math.fround(weight);
   return rounded >= MIN_STORED_WEIGHT && rounded < Number.POSITIVE_INFINITY;
 }
-
-/** Steps of a sparse_vector field in approximate mode: 8 bits from 0 to a ceiling. */
-const MAX_STEP = 255;
-
-/** A weight as a sparse_vector field keeps it in segments that are searched approximately. */
-export function quantisedWeight(weight: number, ceiling: number): number {
-  return (Math.min(MAX_STEP, Math.round((Math.min(weight, ceiling) / ceiling) * MAX_STEP)) * ceiling) / MAX_STEP;
-}

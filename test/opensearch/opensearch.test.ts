@@ -99,21 +99,42 @@ describeOnServer('on a real server', () => {
     },
   );
 
-  it('a document that differs on the server is found by the check, with its cause', async () => {
+  const BELOW: VectorField = {
+    type: 'sparse_vector',
+    documentCeiling: 4,
+    queryCeiling: 16,
+    approximateThreshold: 1_000_000,
+  };
+  it.each<[string, Partial<CreateOpenSearchOptions>]>([
+    ['rank_features', {}],
+    ['rank_features in two phases', { query: { twoPhase: true } }],
+    ['sparse_vector below its threshold', { vector: BELOW }],
+  ])('%s: a document that differs on the server is found by the check, with its cause', async (_, options) => {
     const documents = randomDocuments(50);
-    const index = await create();
+    const index = await create(options);
     const [first, ...rest] = documents;
     const changed = { terms: first.vector.terms, weights: first.vector.weights.map((weight) => weight * 1.5) };
     await index.add([{ ...first, vector: changed }, ...rest]);
     await index.commit();
     const vector = sparseVector([first.vector.terms[0]], [4]);
     const token = model.tokenizer.vocabulary.tokens[first.vector.terms[0]];
-    const report = await checkParity(index, {
-      queries: [{ id: 'q', query: { vector: { [token]: 4 } }, vector }],
-      documents,
-    });
+    const queries = [{ id: 'q', query: { vector: { [token]: 4 } }, vector }];
+    const report = await checkParity(index, { queries, documents });
     expect(report.isWithinBounds).toBe(false);
     expect(report.firstDifference?.cause).toMatch(/its vector differs: .* weighs .* here and .* there/);
+    expect(await checkParity(index, { queries, documents: [{ ...first, vector: changed }, ...rest] })).toMatchObject({
+      isWithinBounds: true,
+      overlap: 1,
+    });
+    await index.close();
+  });
+
+  it('a check that compares nothing has proved nothing', async () => {
+    const index = await create();
+    const vector = sparseVector([2000], [1]);
+    const queries = [{ id: 'q', query: { vector: { [model.tokenizer.vocabulary.tokens[2000]]: 1 } }, vector }];
+    const report = await checkParity(index, { queries, documents: [] });
+    expect(report).toMatchObject({ numScores: 0, isWithinBounds: false });
     await index.close();
   });
 
