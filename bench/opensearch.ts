@@ -158,26 +158,31 @@ async function encoderMs(): Promise<number> {
   return (user + system) / 1000 / texts.length;
 }
 
-let exact: OpenSearchIndex | undefined;
-for (let round = 0; round < numRounds; round++) {
-  exact = await create(EXACT);
-  const index = exact;
+const filled: OpenSearchIndex[] = [];
+async function byLzero(): Promise<void> {
+  const index = await create(EXACT);
+  filled.push(index);
   const before = process.cpuUsage();
   ours.push((numDocs / (await timed(() => index.add(documents)))) * 1000);
   const { user, system } = process.cpuUsage(before);
   clientMs = (user + system) / 1000 / numDocs;
-  const hand = await create(EXACT);
-  const batches = lines(hand);
-  const path = `/${hand.index}/_bulk`;
-  byHand.push(
-    (numDocs /
-      (await timed(() =>
-        inParallel(batches, IN_FLIGHT, async (batch) => void (await raw(path, batch, 'application/x-ndjson'))),
-      ))) *
-      1000,
-  );
-  await hand.close();
 }
+/** As we do, it asks for no more of the answer than it needs. */
+async function byRawRequests(): Promise<void> {
+  const index = await create(EXACT);
+  const batches = lines(index);
+  const path = `/${index.index}/_bulk?filter_path=errors`;
+  const sending = timed(() =>
+    inParallel(batches, IN_FLIGHT, async (batch) => void (await raw(path, batch, 'application/x-ndjson'))),
+  );
+  byHand.push((numDocs / (await sending)) * 1000);
+  await index.close();
+}
+for (let round = 0; round < numRounds; round++) {
+  const turns = [byLzero, byRawRequests];
+  for (const turn of round % 2 === 0 ? turns : turns.reverse()) await turn(); // whoever is first finds a fresher server
+}
+const exact = filled.at(-1);
 const perSecond = 'documents/s';
 const ownMs = await encoderMs();
 const ingest: Part = {
