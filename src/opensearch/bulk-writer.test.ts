@@ -78,12 +78,13 @@ describe('a bulk writer', () => {
     expect(rejected).toEqual([]);
   });
 
-  it('halves a request that is too large, down to the one document that is', async () => {
+  it.each<[string, FakeAnswer]>([
+    ['the server', refusal(413, 'too_large')],
+    ['a proxy, in HTML', (response) => response.writeHead(413).end('<html>too large</html>')],
+  ])('halves a request that is too large for %s, down to the one document that is', async (_, refuse) => {
     const rejected: string[] = [];
     const tooLarge: FakeAnswer = (response, asked) =>
-      idsOf(asked.body).includes('big')
-        ? refusal(413, 'too_large')(response, asked)
-        : bulkAnswer(() => 201)(response, asked);
+      idsOf(asked.body).includes('big') ? refuse(response, asked) : bulkAnswer(() => 201)(response, asked);
     const writer = await writerTo([tooLarge], { onRejected: ({ id }) => void rejected.push(id) });
     await writeAll(writer, ['a', 'b', 'big', 'c']);
     expect(rejected).toEqual(['big']);

@@ -144,7 +144,8 @@ export class Server {
       return { error, waitMs: 0 };
     }
     const { status, text } = answer;
-    if (status < 400 || accept.includes(status)) return { status, body: this.#parse(request, answer) };
+    if (status < 400) return { status, body: this.#parse(request, answer) };
+    if (accept.includes(status)) return { status, body: jsonOrNothing(text) };
     const error = refusal(`${request.method} ${this.url}${pathOf(request)}`, status, text);
     if (!TRY_AGAIN.includes(status)) throw error;
     if (once && !NOT_DONE.includes(status)) throw lost(error);
@@ -184,6 +185,16 @@ export class Server {
       isJsonObject(row) && typeof row.component === 'string' ? [row.component] : [],
     );
     return [...new Set(names)];
+  }
+}
+
+/** Of a status that the caller knows what to do with: proxies on the way say it in HTML. */
+function jsonOrNothing(text: string): JsonObject {
+  try {
+    const body: unknown = JSON.parse(text);
+    return isJsonObject(body) ? body : {};
+  } catch {
+    return {};
   }
 }
 
