@@ -79,7 +79,7 @@ export function featuresOf(
   { terms, weights }: SparseVector,
   { id, vocabulary, field }: FeatureContext,
 ): Record<string, number> {
-  const named: Record<string, number> = {};
+  const named: [string, number][] = []; // an object would take the token __proto__ for something else
   for (let i = 0; i < terms.length; i++) {
     const token = vocabulary.tokens[terms[i]];
     if (token === undefined)
@@ -98,9 +98,9 @@ export function featuresOf(
           hint: 'use a rank_features field for this vocabulary',
         },
       );
-    named[featureName(field, terms[i], token)] = Number(weights[i].toPrecision(FLOAT32_DIGITS));
+    named.push([featureName(field, terms[i], token), Number(weights[i].toPrecision(FLOAT32_DIGITS))]);
   }
-  return named;
+  return Object.fromEntries(named);
 }
 
 function featureName(field: VectorField, term: number, token: string): string {
