@@ -13,7 +13,9 @@ import {
 import { InterruptedError } from '../core/index.ts';
 import { loadModel, type Model } from '../model/index.ts';
 import type { Rejection } from './bulk-writer.ts';
+import type { IndexDescription } from './index-body.ts';
 import { OpenSearchIndex } from './opensearch-index.ts';
+import type { QueryStyle } from './query-style.ts';
 import { Server, type ServerOptions } from './server.ts';
 
 let model: Model;
@@ -32,17 +34,25 @@ const indexThat = (...answers: FakeAnswer[]): Promise<OpenSearchIndex> => indexO
 async function indexOn(options: ServerOptions, ...answers: FakeAnswer[]): Promise<OpenSearchIndex> {
   fake = await startFake(...answers);
   const server = new Server(fake.url, { backoffMs: 1, patienceMs: 20, stallMs: 100, ...options });
-  index = new OpenSearchIndex(server, 'docs', {
-    model,
-    server: { version: '3.6.0', distribution: 'opensearch', plugins: undefined },
-    description: {
-      field: 'vector',
-      vector: { type: 'rank_features', names: 'escaped' },
-      fields: {},
-      model: null,
-      storeVectors: true,
-    },
-  });
+  index = new OpenSearchIndex(server, 'docs', { model, server: DESCRIPTION, description: THEIRS });
+  return index;
+}
+
+const DESCRIPTION = { version: '3.6.0', distribution: 'opensearch', plugins: undefined };
+const THEIRS: IndexDescription = {
+  field: 'vector',
+  vector: { type: 'rank_features', names: 'escaped' },
+  fields: {},
+  model: null,
+  storeVectors: true,
+};
+
+/** One of ours, with pages. */
+async function pagesThat(query: QueryStyle, answer: FakeAnswer): Promise<OpenSearchIndex> {
+  fake = await startFake(answer);
+  const description = { ...THEIRS, model: { identity: 'x', name: 'bow' } };
+  const server = new Server(fake.url, { backoffMs: 1, patienceMs: 20 });
+  index = new OpenSearchIndex(server, 'docs', { model, server: DESCRIPTION, description, query });
   return index;
 }
 
@@ -62,6 +72,31 @@ describe('a search', () => {
     const { hits } = await (await indexThat(json({ hits: { hits: [] } }))).search('bread');
     expect(hits).toEqual([]);
     expect(fake.asked[0].path).toContain('allow_partial_search_results=false');
+  });
+});
+
+describe('pages', () => {
+  /** 100 parts, of which the best 60 are of one page. */
+  const parts: FakeAnswer = (response, asked) => {
+    const { size } = JSON.parse(asked.body);
+    const hits = Array.from({ length: Math.min(size, 100) }, (_, i) => ({
+      _id: `p${i}`,
+      _score: 200 - i,
+      _source: { id: `p${i}`, page: i < 60 ? 'long' : `page ${i}` },
+    }));
+    json({ hits: { hits, total: { value: 100 } } })(response, asked);
+  };
+
+  it('in two phases are k, though one page has more of the best parts than were asked for', async () => {
+    const { hits } = await (await pagesThat({ twoPhase: true }, parts)).search('bread', { k: 5 });
+    expect(hits.map(({ id }) => id)).toEqual(['long', 'page 60', 'page 61', 'page 62', 'page 63']);
+  });
+
+  it('are found by BM25 in a hybrid whose words the model does not know', async () => {
+    const opened = await pagesThat({ hybridShare: 0.5 }, parts);
+    const { terms, hits } = await opened.search('\u{1F44D}', { k: 1 });
+    expect([terms, hits.length]).toEqual([[], 1]);
+    expect(JSON.parse(fake.asked.at(-1)?.body ?? '').query).toHaveProperty('multi_match');
   });
 });
 

@@ -101,8 +101,11 @@ export type OpenSearchAddReport = {
   readonly numTerms: number;
 };
 
-/** Hits of two-phase and hybrid queries are not collapsed by the server: so many parts are asked for each page. */
+/** Hits of two-phase and hybrid queries are not collapsed by the server: so many parts are asked for each page, at first. */
 const PARTS_A_PAGE = 5;
+
+/** A terms query takes 65,536 (`index.max_terms_count`); so many are asked for at a time. */
+const MAX_TERMS = 10_000;
 
 /** What an index is opened with. */
 export type OpenSearchIndexParts = OpenSearchOptions & {
@@ -230,7 +233,8 @@ export class OpenSearchIndex implements Engine {
     const k = checkK(options.k ?? DEFAULT_K);
     const { terms, text } = this.#parse(query);
     const filter = filterQuery(options.filter, this.description.fields);
-    if (terms.length === 0) return { terms, hits: [] };
+    const hasWords = this.#style.hybridShare !== undefined && text !== undefined;
+    if (terms.length === 0 && !hasWords) return { terms, hits: [] };
     if (options.explain) this.#requireExplanations();
     const found = await this.#find(filtered(this.#query({ terms, text }), filter), { ...options, k });
     const hits = found.map((document, i): Hit => {
@@ -359,17 +363,29 @@ export class OpenSearchIndex implements Engine {
     const source = idsOnly && !explain ? ['id', 'page', 'chunk', 'order'] : undefined;
     const body = {
       query,
-      size: mayHavePages && !canSort ? Math.min(MAX_K, k * PARTS_A_PAGE) : k,
       track_total_hits: false,
       _source: source ?? (explain ? true : { excludes: [this.description.field] }),
       ...(canSort ? this.#plainOrder(mayHavePages) : { search_pipeline: stylePipeline(this.#style) }),
     };
-    const found = foundDocuments((await this.#search(body)).body);
-    if (canSort && asPages && !mayHavePages && found.some(({ source: { page } }) => page !== undefined)) {
+    if (!canSort) return await this.#findUnsorted(body, { k, asPages, mayHavePages });
+    const found = foundDocuments((await this.#search({ ...body, size: k })).body);
+    if (asPages && !mayHavePages && found.some(({ source: { page } }) => page !== undefined)) {
       this.#hasPages = true; // somebody else has added some
       return await this.#find(query, options);
     }
-    return canSort ? found : bestParts(found, { k, asPages });
+    return found;
+  }
+
+  /** Where the server does not collapse, pages of many parts may crowd out others: then more parts are asked for. */
+  async #findUnsorted(
+    body: JsonObject,
+    { k, asPages, mayHavePages }: { readonly k: number; readonly asPages: boolean; readonly mayHavePages: boolean },
+  ): Promise<readonly FoundDocument[]> {
+    for (let size = mayHavePages ? Math.min(MAX_K, k * PARTS_A_PAGE) : k; ; size = Math.min(MAX_K, size * 4)) {
+      const found = foundDocuments((await this.#search({ ...body, size })).body);
+      const best = bestParts(found, { k, asPages });
+      if (best.length >= k || found.length < size || size >= MAX_K) return best;
+    }
   }
 
   #plainOrder(collapses: boolean): JsonObject {
@@ -496,7 +512,11 @@ export class OpenSearchIndex implements Engine {
   async #deletePages(ids: readonly string[]): Promise<number> {
     if (this.#hasNewParts) await this.commit();
     if (!this.#isOurs || !(await this.#anyPages())) return 0;
-    return await this.#deleteByQuery({ terms: { page: [...new Set(ids)] } });
+    const pages = [...new Set(ids)];
+    let numDeleted = 0;
+    for (let first = 0; first < pages.length; first += MAX_TERMS)
+      numDeleted += await this.#deleteByQuery({ terms: { page: pages.slice(first, first + MAX_TERMS) } });
+    return numDeleted;
   }
 
   async #deleteByQuery(query: JsonObject): Promise<number> {

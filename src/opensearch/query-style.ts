@@ -70,12 +70,14 @@ export function styledQuery(
   { kind, approximate, hybridShare }: CheckedStyle,
   { description, idOf }: { readonly description: IndexDescription; readonly idOf: TermIds },
 ): QueryBody {
+  if (hybridShare !== undefined && text === undefined)
+    throw new UsageError('a hybrid with BM25 needs the words of the query, not its vector');
+  if (hybridShare !== undefined && text !== undefined && terms.length === 0) return bm25Query(text); // all that it has
   const learned =
     kind === 'rank_feature'
       ? rankFeatureQuery(terms, description)
       : neuralSparseQuery(terms, description, { idOf, approximate });
-  if (hybridShare === undefined) return learned;
-  if (text === undefined) throw new UsageError('a hybrid with BM25 needs the words of the query, not its vector');
+  if (hybridShare === undefined || text === undefined) return learned;
   return hybridQuery([learned, bm25Query(text)]);
 }
 
