@@ -36,7 +36,10 @@ export function addServerOptions(command: Command): Command {
     .option('--ca <file>', 'certificates (PEM) of the authority to trust, for https')
     .option('--patience <seconds>', 'how long a server may be away or too busy', positiveNumber)
     .option('--aws-region <name>', 'sign requests for a domain of AWS in this region (SigV4)')
-    .option('--aws-service <name>', 'the name that signatures have; aoss, the serverless kind, is refused (default: es)')
+    .option(
+      '--aws-service <name>',
+      'the name that signatures have; aoss, the serverless kind, is refused (default: es)',
+    )
     .addHelpText(
       'after',
       '\nCredentials that must not stand in a command: LZERO_OPENSEARCH_USER and LZERO_OPENSEARCH_PASSWORD, or\n' +
@@ -84,15 +87,16 @@ const DEFAULT_PATIENCE_SECONDS = 60;
 export async function serverOf(
   { env, logger, signal }: Pick<CliContext, 'env' | 'logger' | 'signal'>,
   address: ServerAddress,
-  options: ServerCommandOptions,
+  options: ServerCommandOptions & { readonly inFlight?: number },
 ): Promise<Server> {
-  const { ca, patience = DEFAULT_PATIENCE_SECONDS } = options;
+  const { ca, patience = DEFAULT_PATIENCE_SECONDS, inFlight } = options;
   const sign = signerOf(env, options);
   return new Server(address.url, {
     credentials: sign ? undefined : (address.credentials ?? credentialsOf(env)),
     sign,
     ca: ca === undefined ? undefined : await readCertificates(ca),
     patienceMs: patience * 1000,
+    ...(inFlight === undefined ? {} : { maxConnections: Math.max(8, inFlight + 1) }), // one more than batches, for questions
     logger,
     signal,
   });
@@ -106,9 +110,12 @@ async function readCertificates(path: string): Promise<string> {
 
 function signerOf(env: CliContext['env'], { awsRegion, awsService }: ServerCommandOptions): SignRequest | undefined {
   if (awsService === 'aoss')
-    throw new UsageError('OpenSearch Serverless (aoss) tells no version and cannot be refreshed: it does not work with lzero', {
-      hint: 'use a domain of OpenSearch Service; or the builders of lzero/opensearch, with a client of yours',
-    });
+    throw new UsageError(
+      'OpenSearch Serverless (aoss) tells no version and cannot be refreshed: it does not work with lzero',
+      {
+        hint: 'use a domain of OpenSearch Service; or the builders of lzero/opensearch, with a client of yours',
+      },
+    );
   if (awsRegion === undefined) return undefined;
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
   if (!accessKeyId || !secretAccessKey)
@@ -162,8 +169,9 @@ type IndexOfModel = { readonly server: Server; readonly index: string; readonly 
 
 /** The model that the options name, else the one the index was made with, else the usual one. */
 export async function modelOfIndex(context: CliContext, { server, index, options }: IndexOfModel): Promise<Model> {
-  if (options.model !== undefined) return await modelFrom(context, options);
-  const { model } = await describeIndex(server, index, options.field);
+  const { model: given, field } = options;
+  if (given !== undefined) return await modelFrom(context, options);
+  const { model } = await describeIndex(server, index, field);
   if (!model) return await modelFrom(context, options);
   return await loadModel(model.name, { ...checkpointOptions(options), precision: options.precision });
 }
