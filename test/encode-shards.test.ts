@@ -14,7 +14,10 @@ afterAll(() => scratch.remove());
 
 describe.skipIf(process.platform === 'win32')('scripts/encode-shards.sh', () => {
   it('goes on with shards of the same work, and never takes those of other options or another corpus', async () => {
-    const corpus = scratch.writeLines('c.jsonl', [{ _id: 'a', text: 'bread' }, { _id: 'b', text: 'butter' }]);
+    const corpus = scratch.writeLines('c.jsonl', [
+      { _id: 'a', text: 'bread' },
+      { _id: 'b', text: 'butter' },
+    ]);
     const log = scratch.path('calls');
     // Writes which corpus and options it was called with; fails at the second shard while there is a file called `broken`.
     const fake = scratch.write(
@@ -76,7 +79,10 @@ describe.skipIf(process.platform === 'win32')('configs/encode-job.yaml', () => {
       .replaceAll('/out/', `${scratch.folder}/`)
       .replace('exec lzero', `exec ${process.execPath} dist/cli/main.js`);
     const pod = (index: number) =>
-      run(command[0], [command[1], script], { cwd: ROOT, env: { ...process.env, JOB_COMPLETION_INDEX: String(index) } });
+      run(command[0], [command[1], script], {
+        cwd: ROOT,
+        env: { ...process.env, JOB_COMPLETION_INDEX: String(index) },
+      });
     await Promise.all([0, 1, 2, 3].map(pod));
     await pod(2);
     const ids = [1, 2, 3, 4].map((part) =>
@@ -85,6 +91,11 @@ describe.skipIf(process.platform === 'win32')('configs/encode-job.yaml', () => {
         .split('\n')
         .map((line) => JSON.parse(line)._id),
     );
-    expect(ids).toEqual([['d0', 'd4', 'd8'], ['d1', 'd5'], ['d2', 'd6'], ['d3', 'd7']]);
+    expect(ids).toEqual([
+      ['d0', 'd4', 'd8'],
+      ['d1', 'd5'],
+      ['d2', 'd6'],
+      ['d3', 'd7'],
+    ]);
   }, 120_000);
 });

@@ -74,12 +74,11 @@ export async function optionsOfIndex(server: Server, index: string): Promise<New
   const [first] = Object.values(body);
   const settings = isJsonObject(first) && isJsonObject(first.settings) ? first.settings.index : undefined;
   const { number_of_shards: shards, number_of_replicas: replicas } = isJsonObject(settings) ? settings : {};
-  const { type } = vector;
   const ofType =
-    type === 'rank_features'
+    vector.type === 'rank_features'
       ? { names: vector.names }
       : { documentCeiling: vector.documentCeiling, approximateThreshold: vector.approximateThreshold };
-  return { type, ...ofType, fields, storeVectors, shards: Number(shards), replicas: Number(replicas) };
+  return { type: vector.type, ...ofType, fields, storeVectors, shards: Number(shards), replicas: Number(replicas) };
 }
 
 /** Refuses options that an index which is there does not have: they would do nothing. */
@@ -89,18 +88,20 @@ export async function requireAsAsked(server: Server, index: string, asked: NewIn
   const there = await optionsOfIndex(server, index);
   const other = given.find((name) => comparable(asked, name) !== comparable(there, name));
   if (other !== undefined)
-    throw new UsageError(`${flagOf(other)} is for a new index, and ${index} is there with ${comparable(there, other)}`, {
-      hint: 'leave it out, or fill a new index in its place: --replace',
-    });
+    throw new UsageError(
+      `${flagOf(other)} is for a new index, and ${index} is there with ${comparable(there, other)}`,
+      {
+        hint: 'leave it out, or fill a new index in its place: --replace',
+      },
+    );
 }
 
 /** Options for an index that takes the place of another: what is not given is as it was. Ceilings are measured anew. */
 export function inheritOptions(asked: NewIndexOptions, old: NewIndexOptions): NewIndexOptions {
-  const { documentCeiling, names, approximateThreshold, ...shared } = old;
-  const isOfType = (asked.type ?? old.type) === old.type;
-  const ofType = old.type === 'rank_features' ? { names } : { approximateThreshold };
-  const given = Object.fromEntries(OPTIONS.flatMap((name) => (asked[name] === undefined ? [] : [[name, asked[name]]])));
-  return { ...shared, ...(isOfType ? ofType : {}), ...given };
+  const { documentCeiling, ...like } = old;
+  if ((asked.type ?? old.type) === old.type) return { ...like, ...asked };
+  const { names, approximateThreshold, ...shared } = like; // the others are of the type that it has no more
+  return { ...shared, ...asked };
 }
 
 /**

@@ -46,7 +46,10 @@ function readOption(name: string, value: string): OpenOptions {
 }
 
 /** Opens it, with the model it was made with where the name says no other. */
-export async function serverSystem(text: string, { context, precision, server: how = {} }: SystemContext): Promise<Unnamed> {
+export async function serverSystem(
+  text: string,
+  { context, precision, server: how = {} }: SystemContext,
+): Promise<Unnamed> {
   const { address, options: asked } = readServerSystem(text);
   const options = { ...asked, ...(precision === undefined ? {} : { precision }) };
   const server = await serverOf(context, address, how);

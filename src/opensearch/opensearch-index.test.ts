@@ -11,6 +11,7 @@ import {
   startFake,
 } from '../../test/opensearch/fake-server.ts';
 import { InterruptedError } from '../core/index.ts';
+import type { EngineDocument } from '../engines/index.ts';
 import { loadModel, type Model } from '../model/index.ts';
 import type { Rejection } from './bulk-writer.ts';
 import type { IndexDescription } from './index-body.ts';
@@ -128,7 +129,7 @@ describe('an addition', () => {
       none,
       bulkAnswer(() => 201),
     );
-    const documents = [
+    const documents: EngineDocument[] = [
       { id: 'a', vector: { 'no such token': 1 } },
       { id: 'b', vector: { bread: 1 } },
       { id: 'c', vector: { terms: Uint32Array.of(7), weights: Float32Array.of(-1) } },
