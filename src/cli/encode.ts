@@ -20,7 +20,7 @@ import type { CliContext } from './context.ts';
 import { formatCount, formatDuration, formatRate } from './format.ts';
 import { addModelOptions, type ModelOptions, modelFrom } from './model-options.ts';
 import { packageVersion, withExamples } from './program.ts';
-import { parseShard, type Shard } from './shard.ts';
+import { inShard, parseShard, type Shard } from './shard.ts';
 import { reportSkipped } from './skipped.ts';
 
 type EncodeCommandOptions = ModelOptions & {
@@ -149,14 +149,6 @@ async function writeVectors(context: CliContext, { model, documents, output, tot
     progress.stop();
   }
   return tally;
-}
-
-async function* inShard<T>(documents: AsyncIterable<T>, shard: Shard | undefined): AsyncGenerator<T> {
-  let position = 0;
-  for await (const document of documents) {
-    if (!shard || position % shard.of === shard.part - 1) yield document;
-    position++;
-  }
 }
 
 /** Passes documents on; the last of those that are done must be there, and be on the last line. */

@@ -15,7 +15,7 @@ import {
 import type { EngineDocument } from '../engines/index.ts';
 import type { Model } from '../model/index.ts';
 import type { SourceOptions } from './index-source.ts';
-import type { Shard } from './shard.ts';
+import { inShard, type Shard } from './shard.ts';
 
 /** Documents, and what was met on the way. */
 export type ServerSource = { readonly documents: AsyncIterable<EngineDocument>; readonly report: ReadReport };
@@ -41,17 +41,12 @@ export async function openServerSource(
   const { skipBad } = options;
   if (input === undefined) {
     const records = readVectors(options.vectors ?? '-', { skipBad, signal });
-    return { documents: inShard(vectorsAlone(records), context), report: records.report };
+    return { documents: inShard(vectorsAlone(records), context.shard), report: records.report };
   }
   if (await isPageFolder(input)) return pageSource(input, options, context);
   const records = readDocuments(input, { skipBad, format: options.format, signal });
   const whole = options.vectors === undefined ? records : withVectors(records, options.vectors, { skipBad, signal });
-  return { documents: chunked(inShard(whole, context), options, context), report: records.report };
-}
-
-async function* inShard<T>(items: AsyncIterable<T>, { shard }: ServerSourceContext): AsyncGenerator<T> {
-  let position = 0;
-  for await (const item of items) if (!shard || position++ % shard.of === shard.part - 1) yield item;
+  return { documents: chunked(inShard(whole, context.shard), options, context), report: records.report };
 }
 
 function weightsOf({ tokens, weights }: VectorRecord): Record<string, number> {
@@ -69,18 +64,17 @@ async function* withVectors(
   options: { readonly skipBad: boolean | undefined; readonly signal: AbortSignal },
 ): AsyncGenerator<Document & EngineDocument> {
   const vectors = readVectors(file, options)[Symbol.asyncIterator]();
+  const nextVector = async (expected: string | undefined): Promise<VectorRecord> => {
+    const { value } = await vectors.next();
+    if (value?.id === expected) return value;
+    const stands = expected === undefined ? 'the input has ended' : `${expected} stands`;
+    throw new InputError(`${file} has ${value ? `the vector of ${value.id}` : 'no vector'} where ${stands}`, {
+      hint: 'vectors must be those of the input, in its order: lzero encode writes them so',
+    });
+  };
   try {
-    for await (const document of documents) {
-      const { value } = await vectors.next();
-      if (value?.id !== document.id)
-        throw new InputError(
-          `${file} has ${value ? `the vector of ${value.id}` : 'no vector'} where ${document.id} stands`,
-          {
-            hint: 'vectors must be those of the input, in its order: lzero encode writes them so',
-          },
-        );
-      yield { ...document, vector: weightsOf(value) };
-    }
+    for await (const document of documents) yield { ...document, vector: weightsOf(await nextVector(document.id)) };
+    await nextVector(undefined);
   } finally {
     await vectors.return?.(); // or the file stays open
   }
@@ -104,7 +98,7 @@ function pageSource(folder: string, options: SourceOptions, context: ServerSourc
   const pages = readPages(folder, { skipBad, baseUrl, signal });
   const limits = chunkLimits({ ...options, chunk }, model);
   async function* documents(): AsyncGenerator<EngineDocument> {
-    for await (const page of inShard(pages, context)) {
+    for await (const page of inShard(pages, context.shard)) {
       const fields = Object.keys(page.fields).length > 0 ? { fields: page.fields } : {};
       for (const part of chunkPage(page, limits)) yield { ...part, ...fields };
     }

@@ -11,3 +11,9 @@ export function parseShard(text: string): Shard {
   if (part >= 1 && part <= of) return { part, of };
   throw new InvalidArgumentError('expected i/n with 1 ≤ i ≤ n, such as 1/4.');
 }
+
+/** The pieces of a shard, or all where there is none. */
+export async function* inShard<T>(pieces: AsyncIterable<T>, shard: Shard | undefined): AsyncGenerator<T> {
+  let position = 0;
+  for await (const piece of pieces) if (!shard || position++ % shard.of === shard.part - 1) yield piece;
+}

@@ -476,6 +476,17 @@ describeOnServer('on a real server', () => {
     expect((await ingest('--no-store-vectors')).exitCode).toBe(2);
   });
 
+  it('vectors that are not those of the input, or more than those, are an error', async () => {
+    const address = `${SERVER_URL}/${freshName()}`;
+    const corpus = scratch.writeLines('vectors-corpus.jsonl', [{ _id: 'a', text: 'bread' }]);
+    const vectors = scratch.writeLines('vectors-more.jsonl', [
+      { _id: 'a', vector: { bread: 1 } },
+      { _id: 'b', vector: { bread: 2 } },
+    ]);
+    const outcome = await lzero('opensearch', 'ingest', corpus, address, '--create', '--vectors', vectors);
+    expect(outcome).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('where the input has ended') });
+  });
+
   it('--sync deletes what the input does not have, and nothing where not all of the input is in', async () => {
     const address = `${SERVER_URL}/${freshName()}`;
     const fields = ['--fields', 'lang:keyword'];
