@@ -4,7 +4,9 @@
  *
  * A range counts only as 206 with the bytes that were asked for and without Content-Encoding: what a host compressed on its
  * way is a range of something else. A host that sends the whole file instead (200) gave more than was asked for: it is
- * used, and the next requests are for whole files.
+ * used, and the next requests are for whole files. A file in another length than the build wrote is no such answer, but
+ * something in its place (the page of a captive portal, or what an application answers to unknown addresses): it is fetched
+ * once more past the caches, which would give it back for ever, and tells nothing about ranges.
  */
 import { messageOf, SiteError } from '../core/index.ts';
 import type { Piece } from './posting-blocks.ts';
@@ -74,27 +76,47 @@ export class FetchingHost implements SiteHost {
   }
 
   async #run(run: Piece, request: HostRequest): Promise<Uint8Array> {
+    const bytes = await this.#bytesOf(run, request);
+    if (bytes.length === run.length) return bytes;
+    const again = request.isFresh ? bytes : await this.#bytesOf(run, { ...request, isFresh: true });
+    if (again.length === run.length) return again;
+    throw new SiteError(`${run.file} is damaged: expected ${run.fileBytes} bytes, got ${again.length}`, {
+      hint: 'upload the folder of the site again; its files are to be copied as they are',
+    });
+  }
+
+  /** The bytes of a run; all of what came where that is not the file. Should it be as long as the run, its checksum fails. */
+  async #bytesOf(run: Piece, request: HostRequest): Promise<Uint8Array> {
     const { file, fileBytes, offset, length } = run;
     if (this.#hasRanges === false || length > WHOLE_SHARE * fileBytes || this.#files.has(file))
-      return partOf(await this.#wholeFile(file, request), run);
+      return partOf(await this.#wholeFile(run, request), run);
     const { bytes, isWhole } = await this.#fetch(file, { offset, length }, request);
     request.count(bytes.length);
-    if (isWhole) this.#hasRanges = false;
-    this.#hasRanges ??= true; // never from false to true: a browser cuts ranges of files that it has whole
-    if (!isWhole) return bytes;
-    this.#files.set(file, Promise.resolve(bytes));
+    if (!isWhole) {
+      this.#hasRanges ??= true; // never from false to true: a browser cuts ranges of files that it has whole
+      return bytes;
+    }
+    if (bytes.length === fileBytes) {
+      this.#hasRanges = false;
+      this.#files.set(file, Promise.resolve(bytes));
+    }
     return partOf(bytes, run);
   }
 
   /** Several searches may want one file at the same time: one that is aborted must not take it away from the others. */
-  async #wholeFile(file: string, { count, isFresh }: HostRequest): Promise<Uint8Array> {
+  async #wholeFile({ file, fileBytes }: Piece, { count, isFresh }: HostRequest): Promise<Uint8Array> {
     const known = isFresh ? undefined : this.#files.get(file);
     const coming = known ?? this.file(file, { count, isFresh });
     this.#files.set(file, coming);
+    const forget = (): void => {
+      if (this.#files.get(file) === coming) this.#files.delete(file);
+    };
     try {
-      return await coming;
+      const bytes = await coming;
+      if (bytes.length !== fileBytes) forget();
+      return bytes;
     } catch (error) {
-      this.#files.delete(file);
+      forget();
       throw error;
     }
   }
@@ -134,11 +156,8 @@ export async function readFile<T>(
   });
 }
 
-function partOf(bytes: Uint8Array, { file, fileBytes, offset, length }: Piece): Uint8Array {
-  if (bytes.length === fileBytes) return bytes.subarray(offset, offset + length);
-  throw new SiteError(`${file} is damaged: expected ${fileBytes} bytes, got ${bytes.length}`, {
-    hint: 'upload the folder of the site again; its files are to be copied as they are',
-  });
+function partOf(bytes: Uint8Array, { fileBytes, offset, length }: Piece): Uint8Array {
+  return bytes.length === fileBytes ? bytes.subarray(offset, offset + length) : bytes;
 }
 
 /** Pieces as few runs of bytes. */
