@@ -62,6 +62,8 @@ describe('lzero serve', () => {
     ['a limit without a number', ['a', '--limit', 'maxK'], /name=number/],
     ['a host for others without a token', ['a', '--host', '0.0.0.0'], /needs no token.*\n.*--no-auth/],
     ['writing by everybody', ['a', '--host', '0.0.0.0', '--no-auth', '--write'], /needs a write token/],
+    ['writing by everybody behind a proxy', ['a', '--write', '--allow-host', 'example.org'], /needs a write token/],
+    ['writing by whom a proxy names', ['a', '--write', '--client-header', 'x-real-ip'], /needs a write token/],
     ['a file of tokens that is not there', ['a', '--token-file', 'nowhere'], /--token-file: ENOENT/],
   ])('%s is wrong usage', async (_, argv, message) => {
     const { exitCode, stderr } = await lzero(argv);

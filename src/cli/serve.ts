@@ -164,7 +164,7 @@ function namesOf(folders: readonly string[], isName: (name: string) => boolean):
 /** The tokens, and a refusal of what would let strangers in unasked. */
 async function tokensFor({ env }: CliContext, options: ServeCommandOptions): Promise<Tokens> {
   const { checkToken, isLoopback, parseTokens } = await import('../server/index.ts');
-  const { tokenFile, host, auth, write = false } = options;
+  const { tokenFile, host, auth, write = false, allowHost = [], clientHeader } = options;
   const fromFile = tokenFile === undefined ? undefined : parseTokens(await readTokens(tokenFile), tokenFile);
   const fromEnv = (name: string): string[] => (env[name] ? [checkToken(env[name], `$${name}`)] : []);
   const tokens = {
@@ -175,11 +175,13 @@ async function tokensFor({ env }: CliContext, options: ServeCommandOptions): Pro
     throw new UsageError(`${host} can be reached from elsewhere, and reading needs no token`, {
       hint: `give read tokens (--token-file, $${READ_VARIABLE}), or say --no-auth`,
     });
-  const isOpen = tokens.write.length === 0 && (!isLoopback(host) || tokens.read.length > 0);
-  if (write && isOpen)
-    throw new UsageError('--write needs a write token, where reading does or others can reach the server', {
-      hint: `give one (--token-file, $${WRITE_VARIABLE})`,
-    });
+  const isProxied = allowHost.length > 0 || clientHeader !== undefined;
+  const isReached = !isLoopback(host) || isProxied;
+  if (write && tokens.write.length === 0 && (isReached || tokens.read.length > 0))
+    throw new UsageError(
+      '--write needs a write token where reading does, or where others reach the server, by --host or through a proxy',
+      { hint: `give one (--token-file, $${WRITE_VARIABLE})` },
+    );
   return tokens;
 }
 
