@@ -7,6 +7,7 @@ import { ask, everydayDocuments, makeEveryday, Servers, servedFolder } from '../
 import { type Index, openIndex } from '../engines/index.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { errorAnswerSchema } from './schemas.ts';
+import type { Tokens } from './tokens.ts';
 
 const QUERY = 'fix a flat tyre';
 const BOTH = { explain: true, snippets: true };
@@ -215,6 +216,22 @@ describe('documents', () => {
       headers: { origin: new URL(url).origin },
     });
     expect(own.status).toBe(200);
+  });
+
+  it('are taken of an origin that may ask only with a token', async () => {
+    const origin = 'https://docs.example';
+    const write = 'write-token-0123456789';
+    const commit = async (name: string, tokens: Tokens | undefined) => {
+      await makeEveryday(place(name));
+      const indexes = [await servedFolder(name, place(name), true)];
+      const { url } = await servers.start(indexes, { corsOrigins: [origin], tokens });
+      const headers = { origin, ...(tokens ? { authorization: `Bearer ${write}` } : {}) };
+      expect((await ask(`${url}v1/search?q=bread`, { headers })).status).toBe(200);
+      return await ask(`${url}v1/indexes/${name}/commit`, { method: 'POST', headers });
+    };
+    const { status, body } = await commit('tokenless', undefined);
+    expect([status, body.error.code]).toEqual([403, 'FOREIGN_ORIGIN']);
+    expect((await commit('with-token', { read: [], write: [write] })).status).toBe(200);
   });
 });
 

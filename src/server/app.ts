@@ -30,7 +30,7 @@ export type AppOptions = {
   readonly limits?: Partial<ServerLimits> | undefined;
   /** Without tokens everybody may read, and write where an index can be written to. */
   readonly tokens?: Tokens | undefined;
-  /** Origins whose pages may ask, such as `https://example.org`; none where left out. */
+  /** Origins whose pages may ask, such as `https://example.org`, and write with a token; none where left out. */
   readonly corsOrigins?: readonly string[] | undefined;
   /** Names of this server in the Host header, without ports; others are refused (DNS rebinding). Any where left out. */
   readonly hosts?: readonly string[] | undefined;
@@ -196,7 +196,7 @@ async function answer(c: AppContext, endpoint: Endpoint, made: Answering): Promi
     made.rates?.take(clientOf(c, made)); // before: whoever guesses tokens is a client, too
     guard.require(right, c.req.header('authorization'));
   }
-  if (right === 'write') refuseForeignWrites(c, made.corsOrigins);
+  if (right === 'write') refuseForeignWrites(c, guard.guardsWriting ? made.corsOrigins : []);
   const index = c.req.param('index');
   if (right !== 'write') {
     const isLate = endpoint.takes !== 'nothing' && !service.isStopping() && delay.ms > limits.maxDelayMs;
@@ -230,16 +230,19 @@ async function askedOf(c: AppContext, { takes, parameters }: Endpoint, maxBytes:
   return askedValue(given, parameters);
 }
 
-/** A page of another origin could send a write that carries no body; browsers say where it comes from. */
-function refuseForeignWrites(c: AppContext, corsOrigins: readonly string[]): void {
+/**
+ * A page of another origin could send a write that carries no body; browsers say where it comes from. Where writing needs
+ * no token, being asked from this machine is all the right there is, and any page that is open on it would have it.
+ */
+function refuseForeignWrites(c: AppContext, trusted: readonly string[]): void {
   const origin = c.req.header('origin');
-  if (origin === undefined || corsOrigins.includes(origin)) return;
+  if (origin === undefined || trusted.includes(origin)) return;
   const host = c.req.header('host') ?? '';
   if (origin === `http://${host}` || origin === `https://${host}`) return;
   throw new RequestError(
     403,
     { code: 'FOREIGN_ORIGIN', message: 'pages of other origins may not write' },
-    { hint: 'start the server with --cors ORIGIN' },
+    { hint: 'start the server with --cors ORIGIN and a write token' },
   );
 }
 

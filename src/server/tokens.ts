@@ -51,9 +51,9 @@ export class TokenGuard {
     this.#write = write.map(hashOf);
   }
 
-  /** Whether reading needs a token. */
-  get guardsReading(): boolean {
-    return this.#read.length > 0;
+  /** Whether writing needs a token. */
+  get guardsWriting(): boolean {
+    return this.#read.length + this.#write.length > 0;
   }
 
   /** A name for the token of the `authorization` header, which does not tell the token; undefined where it is unknown. */
@@ -65,7 +65,7 @@ export class TokenGuard {
   /** Throws where the `authorization` header does not give the right: 401 without a known token, 403 with a lesser one. */
   require(right: Right, header: string | undefined): void {
     if (right === 'read' && this.#read.length === 0) return;
-    if (right === 'write' && this.#read.length + this.#write.length === 0) return;
+    if (right === 'write' && !this.guardsWriting) return;
     const given = givenHash(header);
     const [mayRead, mayWrite] = [isAmong(given, this.#read), isAmong(given, this.#write)];
     if (mayWrite || (mayRead && right === 'read')) return;
