@@ -202,8 +202,16 @@ async function requestRange(url: URL, range: ByteRange, asked: Asked): Promise<F
   }
 }
 
-/** Names are hashes of contents: what a browser has under a name is right for ever, and need not be asked for again. */
-async function request(url: URL, range: ByteRange | undefined, { signal, isFresh }: Asked): Promise<Response> {
+/**
+ * Names are hashes of contents: what a browser has under a name is right for ever, and need not be asked for again. Unless it
+ * is a refusal, which browsers keep as well: a host that was half uploaded would be so for ever.
+ */
+async function request(url: URL, range: ByteRange | undefined, asked: Asked): Promise<Response> {
+  const response = await requestOnce(url, range, asked);
+  return response.ok || asked.isFresh ? response : await requestOnce(url, range, { ...asked, isFresh: true });
+}
+
+async function requestOnce(url: URL, range: ByteRange | undefined, { signal, isFresh }: Asked): Promise<Response> {
   const headers = range ? { Range: `bytes=${range.offset}-${range.offset + range.length - 1}` } : {};
   const cache: 'reload' | 'force-cache' = isFresh ? 'reload' : 'force-cache';
   const init: RequestInit & { cache: typeof cache } = { cache, headers, ...(signal ? { signal } : {}) };

@@ -14,8 +14,14 @@ export type HostKind = {
   readonly policy?: string;
   /** Milliseconds before each answer. */
   readonly delayMs?: number;
+  /** Seconds that browsers may keep files. */
+  readonly maxAge?: number;
   /** Damages files by name. */
   readonly change?: (name: string, bytes: Uint8Array) => Uint8Array;
+  /** Whether it hangs up on who asks for files of the search. */
+  readonly isDown?: () => boolean;
+  /** Answers 200 and a page to addresses that it does not know, as hosts of applications do. */
+  readonly fallback?: boolean;
 };
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -50,16 +56,22 @@ function answerSite(response: ServerResponse, request: IncomingMessage, { files,
     response.writeHead(200, { 'content-type': 'text/javascript' }).end(PAGE_SCRIPT);
     return;
   }
-  const name = path.replace(/^\/search\//, '');
+  const name = path.replace(/^\/(?:search\/)?/, ''); // the service worker may lie at the top
+  if (kind.isDown?.()) {
+    response.destroy();
+    return;
+  }
   const found = files.get(name);
   if (!found) {
-    response.writeHead(404).end();
+    if (kind.fallback) response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE);
+    else response.writeHead(404).end();
     return;
   }
   const bytes = Buffer.from(kind.change?.(name, found) ?? found);
   const type = TYPES[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream';
   const policy = kind.policy ? { 'content-security-policy': kind.policy } : {};
-  sendFile(response, request, { bytes, headers: { 'content-type': type, ...policy }, kind });
+  const caching = kind.maxAge ? { 'cache-control': `max-age=${kind.maxAge}` } : {};
+  sendFile(response, request, { bytes, headers: { 'content-type': type, ...policy, ...caching }, kind });
 }
 
 type Sending = { readonly bytes: Buffer; readonly headers: Record<string, string>; readonly kind: HostKind };

@@ -6,9 +6,9 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { open, SiteAnswer, SiteSearch } from '../../src/browser/index.ts';
 import type { Index } from '../../src/engines/index.ts';
-import type { SiteFiles } from '../../src/site/index.ts';
+import { readScripts, type SiteFiles, siteFiles } from '../../src/site/index.ts';
 import type { LocalServer } from '../http/local-server.ts';
-import { everydayQueries, makeEverydayIndex, siteOfIndex } from '../site/everyday-site.ts';
+import { contentOfIndex, everydayQueries, makeEverydayIndex, siteOfIndex } from '../site/everyday-site.ts';
 import { launchChromium, noChromium } from './chromium.ts';
 import { type HostKind, serveSite } from './site-server.ts';
 
@@ -20,6 +20,7 @@ declare global {
     /** What the page's script imports of lzero.js. */
     openSearch: typeof open;
     search: SiteSearch;
+    worker: Worker;
   }
 }
 
@@ -30,13 +31,24 @@ let site: SiteFiles;
 const servers: LocalServer[] = [];
 
 /** A page of a host, before anything is opened. */
-async function visit(kind: HostKind = {}): Promise<{ page: Page; server: LocalServer }> {
-  const server = await serveSite(site, kind);
+async function visit(kind: HostKind = {}, files = site.files): Promise<{ page: Page; server: LocalServer }> {
+  const server = await serveSite({ files }, kind);
   servers.push(server);
   const page = await (await browser.newContext()).newPage();
   await page.goto(server.url);
   await page.waitForFunction(() => 'openSearch' in window);
   return { page, server };
+}
+
+async function reload(page: Page): Promise<void> {
+  await page.reload();
+  await page.waitForFunction(() => 'openSearch' in window);
+}
+
+/** What a new build does to a host. */
+function replaceFiles(served: Map<string, Uint8Array>, files: ReadonlyMap<string, Uint8Array>): void {
+  served.clear();
+  for (const [name, bytes] of files) served.set(name, bytes);
 }
 
 /** Opens the search as a page does; says what is degraded. */
@@ -49,6 +61,13 @@ async function openSite(page: Page, options: { worker?: boolean } = {}): Promise
 
 async function ask(page: Page, text: string, options: object = {}): Promise<SiteAnswer> {
   return await page.evaluate(([query, given]) => window.search(String(query), Object(given)), [text, options]);
+}
+
+/** The same site as the next build has it: other titles, so that no file of texts has the name that it had. */
+async function renamedSite(): Promise<SiteFiles> {
+  const { pages, ...rest } = contentOfIndex(index);
+  const renamed = pages.map((page) => ({ ...page, title: `New ${page.title}` }));
+  return siteFiles({ pages: renamed, ...rest }, await readScripts());
 }
 
 /** What must be the same everywhere. */
@@ -157,22 +176,42 @@ describe.skipIf(noChromium !== '')(`site search in a browser${noChromium}`, { ti
     expect(ranking(await ask(page, unknown))).toEqual(await expected(unknown));
   });
 
-  it('works without a network after a reload of the engine, where the service worker keeps the site', async () => {
-    const { page, server } = await visit();
+  it('works without a network after a reload, where the service worker keeps the site, until there is a new build', async () => {
+    let isDown = false;
+    let isPortal = false;
+    const change = (name: string, bytes: Uint8Array): Uint8Array =>
+      isPortal && name.endsWith('.bin') ? new TextEncoder().encode('<!doctype html><title>Log in</title>') : bytes;
+    const served = new Map(site.files);
+    const { page } = await visit({ maxAge: 3600, isDown: () => isDown, change }, served);
     await page.evaluate(async () => {
-      const { installing, waiting, active } = await navigator.serviceWorker.register('/search/lzero-offline.js');
-      const worker = installing ?? waiting ?? active;
-      while (worker && worker.state !== 'activated')
-        await new Promise((resolve) => worker.addEventListener('statechange', resolve, { once: true }));
+      await navigator.serviceWorker.register('/lzero-offline.js?folder=/search/');
     });
+    await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+    await reload(page);
     await openSite(page);
     const text = 'keep bread fresh';
-    const before = await ask(page, text);
-    await page.evaluate(() => window.search.close());
-    await server.stop();
-    servers.splice(0);
+    isPortal = true;
+    await expect(ask(page, text)).rejects.toThrow('is damaged');
+    isPortal = false;
+    expect(ranking(await ask(page, text))).toEqual(await expected(text)); // past what is kept
+    const session = await page.context().newCDPSession(page);
+    await session.send('Network.clearBrowserCache'); // only the service worker has anything
+    isDown = true;
+    await reload(page);
     await openSite(page);
-    expect(ranking(await ask(page, text))).toEqual(ranking(before));
+    expect(ranking(await ask(page, text))).toEqual(await expected(text));
+    isDown = false;
+    replaceFiles(served, (await renamedSite()).files);
+    await reload(page);
+    await openSite(page);
+    const { hits } = await ask(page, text);
+    expect(hits.every(({ title }) => title.startsWith('New '))).toBe(true); // though the old manifest is fresh for an hour
+    const kept = await page.evaluate(async () => {
+      const requests = await (await caches.open('lzero-site')).keys();
+      return requests.map(({ url }) => url.replace(/^.*\/search\//, ''));
+    });
+    expect(kept).toContain('manifest.json');
+    expect(kept.filter((name) => !served.has(name))).toEqual([]);
   });
 
   it('names a damaged file, and answers again once it is whole', async () => {
@@ -184,6 +223,72 @@ describe.skipIf(noChromium !== '')(`site search in a browser${noChromium}`, { ti
     await expect(ask(page, 'keep bread fresh')).rejects.toThrow(/p\/[0-9a-f]{10}\.bin, byte \d+, is damaged/);
     isDamaged = false; // what the browser has in its cache still is
     expect(ranking(await ask(page, 'keep bread fresh'))).toEqual(await expected('keep bread fresh'));
+  });
+
+  it('answers although a page in place of a file has come into the cache', async () => {
+    let isPortal = true;
+    const change = (name: string, bytes: Uint8Array): Uint8Array =>
+      isPortal && name.endsWith('.bin') ? new TextEncoder().encode('<!doctype html><title>Log in</title>') : bytes;
+    for (const ranges of ['yes', 'ignored'] as const) {
+      isPortal = false;
+      const { page } = await visit({ change, ranges, maxAge: 3600 });
+      await openSite(page);
+      isPortal = true;
+      await expect(ask(page, 'keep bread fresh')).rejects.toThrow('is damaged');
+      isPortal = false;
+      expect(ranking(await ask(page, 'keep bread fresh')), ranges).toEqual(await expected('keep bread fresh'));
+      await reload(page);
+      await openSite(page);
+      expect(ranking(await ask(page, 'keep bread fresh')), ranges).toEqual(await expected('keep bread fresh'));
+    }
+  });
+
+  it('goes on with the new build where the site was built anew under an open page', async () => {
+    const renamed = await renamedSite();
+    for (const [kind, worker] of [
+      [{}, true],
+      [{ fallback: true }, false],
+    ] satisfies [HostKind, boolean][]) {
+      const served = new Map(site.files);
+      const { page } = await visit(kind, served);
+      await openSite(page, { worker });
+      await expectSame(page, 2);
+      replaceFiles(served, renamed.files);
+      const answers = await page.evaluate(
+        (texts) => Promise.all(texts.map((text) => window.search(text))),
+        everydayQueries().slice(2, 6),
+      );
+      for (const { query, hits } of answers) {
+        expect(ranking({ hits }), query).toEqual(await expected(query));
+        expect(hits.every(({ title }) => title.startsWith('New '))).toBe(true);
+      }
+      expect(page.workers()).toHaveLength(worker ? 1 : 0);
+    }
+  });
+
+  it('leaves no worker behind where opening failed, and starts another where one has', async () => {
+    const served = new Map(site.files);
+    const { page } = await visit({}, served);
+    served.delete(site.manifest.start.name);
+    await expect(openSite(page)).rejects.toThrow('the host answered 404');
+    await expect.poll(() => page.workers().length).toBe(0);
+    served.set(site.manifest.start.name, site.files.get(site.manifest.start.name) ?? new Uint8Array());
+    await page.evaluate(() => {
+      const Started = window.Worker;
+      window.Worker = class extends Started {
+        constructor(...given: ConstructorParameters<typeof Started>) {
+          super(...given);
+          window.worker = this;
+        }
+      };
+    });
+    await openSite(page);
+    await expectSame(page, 2);
+    const running = page.evaluate(() => window.search('clean a rusty bicycle chain'));
+    await page.evaluate(() => window.worker.dispatchEvent(new ErrorEvent('error', { message: 'out of memory' })));
+    expect(ranking(await running)).toEqual(await expected('clean a rusty bicycle chain'));
+    await expectSame(page);
+    expect(page.workers()).toHaveLength(1);
   });
 
   it('tells which of overlapping answers is stale on a slow network, and aborts', async () => {
