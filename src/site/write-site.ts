@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MANIFEST_NAME } from '../browser/index.ts';
-import { errorCode, OutputError } from '../core/index.ts';
+import { errorCode, isJsonObject, OutputError, parseJson } from '../core/index.ts';
 import { exists, writeFileAtomically } from '../files/index.ts';
 import type { SiteFiles } from './site-files.ts';
 
@@ -35,18 +35,29 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** An index has a manifest.json, too. */
+/** An index has a manifest.json, too, and so have web apps: theirs says how they are installed, and must not be lost. */
 async function refuseOthers(folder: string): Promise<void> {
   if (await exists(join(folder, 'segments')))
     throw new OutputError(`${folder} is an index`, { hint: 'name another folder for the files of the site' });
+  const path = join(folder, MANIFEST_NAME);
+  const refusal = (): OutputError =>
+    new OutputError(`${path} is there, and is not the manifest of a site's search`, {
+      hint: `name a folder of its own for the files of the site: -o ${join(folder, 'search')}`,
+    });
+  const text = (await readIfThere(path))?.toString('utf8');
+  const manifest = text === undefined ? undefined : parseJson(text, refusal);
+  if (text !== undefined && !(isJsonObject(manifest) && typeof manifest.format === 'number')) throw refusal();
 }
 
 async function isSame(path: string, bytes: Uint8Array): Promise<boolean> {
-  const found = await readFile(path).catch((error: unknown) => {
+  return (await readIfThere(path))?.equals(bytes) ?? false;
+}
+
+async function readIfThere(path: string): Promise<Buffer | undefined> {
+  return await readFile(path).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw OutputError.writing(path, error);
   });
-  return found?.equals(bytes) ?? false;
 }
 
 async function removeOld(folder: string, files: ReadonlyMap<string, Uint8Array>): Promise<number> {
