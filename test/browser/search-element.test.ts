@@ -363,6 +363,12 @@ describe.skipIf(noChromium !== '')(`<lzero-search>${noChromium}`, { timeout: TIM
       document.querySelector('h1').textContent = event.detail.hit.title + ' ' + new URL(event.detail.url).pathname;
     })`);
     await ask(page, 'squealing brakes');
+    const [tab] = await Promise.all([
+      page.context().waitForEvent('page'),
+      options(page).first().click({ modifiers: ['Control'] }), // a new tab is the browser's business
+    ]);
+    await tab.waitForURL('**/guide/brakes.html*');
+    expect(await page.locator('h1').textContent()).toBe('Bicycles');
     await options(page).first().click();
     expect(await page.locator('h1').textContent()).toBe('Adjust the brakes /guide/brakes.html');
     await page.getByRole('listbox').waitFor({ state: 'hidden' });

@@ -390,10 +390,10 @@ export class LzeroSearch extends HTMLElement {
       if (!this.#isExplaining) this.#toggleWhy();
       return;
     }
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return; // a new tab: the browser's own way
     const detail = { url: option.href, hit: this.#answer?.hits.find((hit) => hit.rank === rank) };
     if (!this.#tell('lzero-select', detail)) event.preventDefault(); // the page goes there in its own way
-    const isElsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0;
-    if (!isElsewhere && this.#mode !== 'page') this.close();
+    if (this.#mode !== 'page') this.close();
   }
 
   get #isExplaining(): boolean {

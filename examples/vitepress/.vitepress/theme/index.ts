@@ -8,8 +8,10 @@ const SearchBox = defineComponent(() => {
   const router = useRouter();
   // VitePress shows the page without loading the site anew.
   const go = (event: CustomEvent<{ url: string }>): void => {
+    const { url } = event.detail;
+    if (new URL(url).origin !== location.origin) return;
     event.preventDefault();
-    void router.go(event.detail.url);
+    void router.go(url);
   };
   const attributes = { src: withBase('/search/'), mode: 'dialog', theme: 'page', hotkey: 'ctrl+k /' };
   return () => h('lzero-search', { ...attributes, onLzeroSelect: go });
