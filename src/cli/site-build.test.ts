@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inflateRawSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runCommands } from '../../test/cli/fake-host.ts';
 import { lzeroJson, Scratch } from '../../test/cli/index-commands.ts';
@@ -66,6 +67,33 @@ describe('lzero site build', { timeout: 60_000 }, () => {
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('is an index')]);
   });
 
+  it('of an index obeys the base of a configuration, and refuses what comes too late', async () => {
+    const documents = scratch.write('boats.jsonl', '{"_id": "a", "title": "Boats", "text": "Ropes and tides."}\n');
+    const index = join(scratch.folder, 'boats.index');
+    await lzeroJson('index', documents, '-o', index, '--model', 'bow');
+    const out = join(scratch.folder, 'of-boats');
+    const late = await site(index, '-o', out, '--chunk', '64', '--skip-bad');
+    expect([late.exitCode, late.stderr]).toEqual([2, expect.stringContaining('--skip-bad, --chunk: ')]);
+    const config = scratch.write('late.yaml', 'base: https://example.org/\nexclude: [nav]\n');
+    const refused = await site(index, '-o', out, '--config', config);
+    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('exclude cannot be applied')]);
+    expect(existsSync(out)).toBe(false);
+    const based = scratch.write('based.yaml', 'base: https://example.org/\n');
+    await built(index, '-o', out, '--config', based);
+    const [texts] = readdirSync(join(out, 't'));
+    const record = readFileSync(join(out, 't', texts));
+    const length = record.readUInt16LE(0);
+    const text = inflateRawSync(record.subarray(2 + 4, 2 + length)).toString('utf8'); // docs/SITE.md: u16 │ CRC │ deflate
+    expect(JSON.parse(text).slice(0, 2)).toEqual(['a', 'https://example.org/a']);
+  });
+
+  it('leaves the manifest of a web app alone', async () => {
+    const manifest = scratch.write('app/manifest.json', '{"name": "Harbour", "start_url": "/"}');
+    const { exitCode, stderr } = await site(makePages(), '-o', join(scratch.folder, 'app'), '--model', 'bow');
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("not the manifest of a site's search")]);
+    expect(readFileSync(manifest, 'utf8')).toContain('Harbour');
+  });
+
   it('fails over budget and writes nothing, also where --fit cannot help', async () => {
     const out = join(scratch.folder, 'dear');
     const { exitCode, stderr } = await site(makePages(), '-o', out, '--model', 'bow', '--budget', '100B');
@@ -73,7 +101,7 @@ describe('lzero site build', { timeout: 60_000 }, () => {
     expect(stderr).toMatch(/a first query costs .* the budget is 100 B/);
     expect(existsSync(out)).toBe(false);
     const impossible = await site(makePages(), '-o', out, '--model', 'bow', '--budget', '100B', '--fit');
-    expect(impossible.stderr).toContain('even half of the weights is too much');
+    expect(impossible.stderr).toContain('even weights of at least half of the largest are too many');
     expect((await site(makePages(), '-o', out, '--fit')).stderr).toContain('--fit needs --budget');
   });
 

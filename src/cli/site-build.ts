@@ -13,6 +13,7 @@ import {
   type Fit,
   fitSite,
   isIndexFolder,
+  loadIndexChoices,
   loadSiteConfig,
   measureSite,
   pagesOfIndex,
@@ -124,7 +125,10 @@ async function contentOf(context: CliContext, input: string, options: SiteBuildO
   }
 }
 
-async function contentOfIndex(folder: string, { base }: SiteBuildOptions): Promise<SiteContent> {
+async function contentOfIndex(folder: string, options: SiteBuildOptions): Promise<SiteContent> {
+  refuseReading(folder, options);
+  const file = await configFile(options);
+  const { baseUrl } = file === undefined ? {} : await loadIndexChoices(file);
   return await withIndex(folder, { mode: 'lean' }, async (index) => {
     const { querySide } = index.language;
     const { scale } = index.settings;
@@ -133,8 +137,19 @@ async function contentOfIndex(folder: string, { base }: SiteBuildOptions): Promi
         hint: 'a site needs learned vectors: lzero index without --bm25',
       });
     const segment = bytesSource(index.mergedPostings(), folder);
-    return { pages: pagesOfIndex(index, { baseUrl: base }), segment, side: querySide, scale };
+    const pages = pagesOfIndex(index, { baseUrl: options.base ?? baseUrl });
+    return { pages, segment, side: querySide, scale };
   });
+}
+
+/** Options of reading and encoding are of no use to an index, which has that behind it. */
+function refuseReading(folder: string, { model, precision, format, skipBad, chunk }: SiteBuildOptions): void {
+  const reading = Object.entries({ model, precision, format, 'skip-bad': skipBad, chunk });
+  const given = reading.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`]));
+  if (given.length > 0)
+    throw new UsageError(`${given.join(', ')}: ${folder} is an index, whose pages have been read and encoded`, {
+      hint: 'leave it out, or build the site from the pages',
+    });
 }
 
 async function encodedContent(
@@ -146,7 +161,8 @@ async function encodedContent(
   const { skipBad, format, precision } = options;
   const reads = 'encodeLength' in model.settings ? model.settings.encodeLength : DEFAULT_CHUNK_TOKENS;
   const chunk = { ...countingOf(model.tokenizer), maxTokens: options.chunk ?? reads };
-  const choices = await choicesFor(options);
+  const file = await configFile(options);
+  const choices = file === undefined ? {} : await loadSiteConfig(file);
   const { pages, report } = await readSite(input, {
     ...choices,
     baseUrl: options.base ?? choices.baseUrl,
@@ -180,9 +196,9 @@ async function encodedContent(
   }
 }
 
-async function choicesFor({ config }: SiteBuildOptions) {
-  if (config === undefined && !(await exists(SITE_CONFIG_NAME))) return {};
-  return await loadSiteConfig(config ?? SITE_CONFIG_NAME);
+/** The configuration that is named, or else the one that lies here. */
+async function configFile({ config }: SiteBuildOptions): Promise<string | undefined> {
+  return config ?? ((await exists(SITE_CONFIG_NAME)) ? SITE_CONFIG_NAME : undefined);
 }
 
 function reportCosts({ logger }: CliContext, { site, costs }: Fit): void {
@@ -213,7 +229,7 @@ function overBudget(budget: number, { costs }: Fit, fit: boolean): UsageError {
   const cost = formatBytes(costs.cold.p50);
   return new UsageError(`a first query costs ${cost} at the median, the budget is ${formatBytes(budget)}`, {
     hint: fit
-      ? 'even half of the weights is too much: leave out pages or parts of pages, or raise the budget'
+      ? 'even weights of at least half of the largest are too many: leave out pages or parts of pages, or raise the budget'
       : 'prune until it holds with --fit, leave out parts of pages (data-lzero-ignore), or raise the budget',
   });
 }

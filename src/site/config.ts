@@ -1,6 +1,7 @@
 /** lzero.site.yaml: which pages and parts of pages a site's search has, and what they are filed under. */
 import { z } from 'zod';
 import { loadConfig } from '../config/index.ts';
+import { UsageError } from '../core/index.ts';
 import { MAX_WEIGHT, parseSelectors } from '../data/index.ts';
 import { matchesGlob } from './glob.ts';
 import type { ReadSiteOptions } from './read-site.ts';
@@ -35,6 +36,21 @@ export type SiteConfig = Readonly<z.infer<typeof siteConfigSchema>>;
 /** Reads a configuration as options of reading; an error names file and line. */
 export async function loadSiteConfig(file: string): Promise<SiteChoices> {
   return choicesOf(await loadConfig(file, siteConfigSchema));
+}
+
+/** What can be said of pages only while they are read. */
+const OF_PAGES = ['pages', 'include', 'exclude', 'weights', 'labels'] as const;
+
+/** The same for an index, whose pages have been read and cut: an error names what cannot be said of it any more. */
+export async function loadIndexChoices(file: string): Promise<Pick<SiteChoices, 'baseUrl'>> {
+  const config = await loadConfig(file, siteConfigSchema);
+  const silent = siteConfigSchema.parse({});
+  const said = OF_PAGES.filter((name) => JSON.stringify(config[name]) !== JSON.stringify(silent[name]));
+  if (said.length > 0)
+    throw new UsageError(`${file}: ${said.join(', ')} cannot be applied to an index`, {
+      hint: 'its pages have been read and cut: build the site from the pages, or name another file with --config',
+    });
+  return config.base === undefined ? {} : { baseUrl: config.base };
 }
 
 /** What a configuration decides about reading. */

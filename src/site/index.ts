@@ -1,6 +1,6 @@
 /** Static search for a site: pages in, files out, and what they cost whoever searches. Node only; pages use lzero/browser. */
 export type { SiteChoices, SiteConfig } from './config.ts';
-export { choicesOf, loadSiteConfig, SITE_CONFIG_NAME, siteConfigSchema } from './config.ts';
+export { choicesOf, loadIndexChoices, loadSiteConfig, SITE_CONFIG_NAME, siteConfigSchema } from './config.ts';
 export type { EncodedSite, EncodeSiteOptions } from './encode-site.ts';
 export { encodeSite } from './encode-site.ts';
 export type { Fit, FitOptions } from './fit-site.ts';
