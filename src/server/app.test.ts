@@ -218,6 +218,25 @@ describe('documents', () => {
     expect(own.status).toBe(200);
   });
 
+  it('that take longer than writeMs are told so, and are done nevertheless', async () => {
+    await makeEveryday(place('slow'));
+    const served = await servedFolder('slow', place('slow'), true);
+    const { url } = await servers.start([served], { limits: { writeMs: 1 } });
+    await served.use((open) => open.addAll([{ id: 'late', text: 'A header stays at the top.' }]));
+    const { status, body } = await ask(`${url}v1/indexes/slow/commit`, { method: 'POST' });
+    expect([status, body.error.code]).toEqual([504, 'TIMEOUT']); // files are written and synchronised: more than 1 ms
+    await expect.poll(async () => (await ask(`${url}v1/indexes/slow/documents?id=late`)).status).toBe(200);
+  });
+
+  it('are answered where they take longer than connections may be silent', async () => {
+    await makeEveryday(place('silent'));
+    const served = await servedFolder('silent', place('silent'), true);
+    const { url } = await servers.start([served], { limits: { idleMs: 150 } });
+    const documents = Array.from({ length: 500 }, (_, i) => ({ id: `d${i}`, text: `Boat ${i}, ropes and tides.` }));
+    const { status, body } = await ask(`${url}v1/indexes/silent/documents`, { json: { documents, commit: true } });
+    expect([status, body.numAdded]).toEqual([200, 500]);
+  });
+
   it('are taken of an origin that may ask only with a token', async () => {
     const origin = 'https://docs.example';
     const write = 'write-token-0123456789';

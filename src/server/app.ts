@@ -205,11 +205,11 @@ async function answer(c: AppContext, endpoint: Endpoint, made: Answering): Promi
     const work = () => endpoint.answerTo(asked, { service, index });
     return reply(c, await (endpoint.takes === 'nothing' ? work() : reading.run(limits.answerMs, work)));
   }
-  const work = async () => {
-    const asked = await askedOf(c, endpoint, limits.maxWriteBytes); // inside: only so many large bodies at once
-    return await endpoint.answerTo(asked, { service, index, signal: AbortSignal.timeout(limits.writeMs) });
-  };
-  return reply(c, await writing.run(limits.requestMs + limits.writeMs, work));
+  const read = () => askedOf(c, endpoint, limits.maxWriteBytes); // inside: only so many large bodies at once
+  const write = (asked: unknown) =>
+    endpoint.answerTo(asked, { service, index, signal: AbortSignal.timeout(limits.writeMs) });
+  const toArrive = limits.requestMs + limits.writeMs; // behind a socket, requests are cut off after requestMs
+  return reply(c, await writing.runSteps({ ms: toArrive, run: read }, { ms: limits.writeMs, run: write }));
 }
 
 /** Who asks: a known token, or whom a proxy names, or else where the connection comes from. */

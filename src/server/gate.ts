@@ -23,14 +23,34 @@ export class Gate {
    * then, because nothing can stop a search.
    */
   async run<T>(ms: number, work: () => Promise<T>): Promise<T> {
+    this.#enter();
+    return await withinTime(this.#leaving(work()), ms);
+  }
+
+  /** Reads what is asked, then does it: in one place, but each with time of its own, since a client may send slowly. */
+  async runSteps<A, T>(read: Step<() => Promise<A>>, work: Step<(asked: A) => Promise<T>>): Promise<T> {
+    this.#enter();
+    const asked = read.run();
+    const done = this.#leaving(asked.then(work.run));
+    done.catch(() => {}); // who is not asked any more is waited for no more
+    await withinTime(asked, read.ms);
+    return await withinTime(done, work.ms);
+  }
+
+  #enter(): void {
     if (this.#numRunning >= this.#limit) throw overloaded(`${this.#limit} ${this.#what} are running`);
     this.#numRunning++;
-    const done = work().finally(() => {
+  }
+
+  #leaving<T>(work: Promise<T>): Promise<T> {
+    return work.finally(() => {
       this.#numRunning--;
     });
-    return await withinTime(done, ms);
   }
 }
+
+/** A part of some work, and the time it has. */
+type Step<Work> = { readonly ms: number; readonly run: Work };
 
 async function withinTime<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

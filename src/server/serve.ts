@@ -40,6 +40,8 @@ const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]', '::1'];
 const DEFAULT_REFRESH_MS = 1000;
 /** A connection without a request is kept so long. */
 const KEEP_ALIVE_MS = 5000;
+/** Time for an answer to be sent after what it says is known. */
+const ANSWER_MS = 5000;
 /** When the server ends, connections whose request was answered are closed so soon. */
 const IDLE_CHECK_MS = 20;
 
@@ -85,11 +87,18 @@ function createHttpServer(app: ServerApp): Server {
   );
   const server = createServer(timeoutsOf(limits), (request: IncomingMessage, response: ServerResponse) => {
     if (!server.listening) response.shouldKeepAlive = false; // about to end: the next request goes elsewhere
+    request.socket.setTimeout(silenceOf(request, limits));
     void listener(request, response);
   });
   server.maxConnections = limits.maxConnections;
   server.timeout = limits.idleMs;
   return server;
+}
+
+/** How long nothing may pass in either direction: while a write runs nothing does, and its 504 must still arrive. */
+function silenceOf({ method }: IncomingMessage, { idleMs, writeMs }: ServerLimits): number {
+  const mayWrite = method === 'POST' || method === 'DELETE';
+  return mayWrite ? Math.max(idleMs, writeMs + ANSWER_MS) : idleMs;
 }
 
 function timeoutsOf({ maxHeaderBytes, headersMs, requestMs }: ServerLimits) {
