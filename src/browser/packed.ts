@@ -4,12 +4,12 @@
  *
  *     u32 CRC-32 of all that follows │ deflate (RFC 1951, no header)
  */
-import { crc32, messageOf, SiteError } from '../core/index.ts';
+import { crc32, LzeroError, messageOf, SiteError } from '../core/index.ts';
 
 /** Bytes before the packed ones. */
 export const PACKED_HEADER_BYTES = 4;
 
-/** Unpacks a piece; a SiteError that names it where it is damaged. */
+/** Unpacks a piece. A SiteError names it where it is damaged; `BROWSER` is the code where the browser cannot unpack any. */
 export async function unpack(piece: Uint8Array, label: string): Promise<Uint8Array> {
   if (piece.length < PACKED_HEADER_BYTES) throw damaged(label, `${piece.length} bytes are no piece`);
   const { buffer, byteOffset } = piece;
@@ -17,16 +17,25 @@ export async function unpack(piece: Uint8Array, label: string): Promise<Uint8Arr
   const packed = piece.subarray(PACKED_HEADER_BYTES);
   const actual = crc32(packed);
   if (actual !== expected) throw damaged(label, `checksum ${hex(expected)} expected, ${hex(actual)} found`);
+  const inflater = makeInflater();
   try {
-    return await inflate(packed);
+    const stream = new Blob([new Uint8Array(packed)]).stream().pipeThrough(inflater);
+    return new Uint8Array(await new Response(stream).arrayBuffer());
   } catch (cause) {
     throw damaged(label, messageOf(cause), cause);
   }
 }
 
-async function inflate(packed: Uint8Array): Promise<Uint8Array> {
-  const stream = new Blob([new Uint8Array(packed)]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+/** Older browsers have none, or none for deflate without a header. The files are sound then: nobody is to upload them again. */
+function makeInflater(): DecompressionStream {
+  try {
+    return new DecompressionStream('deflate-raw');
+  } catch (cause) {
+    throw new LzeroError('BROWSER', 'this browser is too old to unpack the files of the search', {
+      hint: 'Chromium 103, Firefox 113, Safari 16.4 and newer can (DecompressionStream, deflate-raw)',
+      cause,
+    });
+  }
 }
 
 function damaged(label: string, problem: string, cause?: unknown): SiteError {
