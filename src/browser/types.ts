@@ -26,7 +26,7 @@ export type SiteSearch = {
    * results are the same in any case. It may grow with the first search, which is when the host is asked for ranges.
    */
   readonly degraded: readonly string[];
-  /** What there is to search. */
+  /** What there is to search; another once a newer build has taken the place of the one that was opened. */
   readonly site: SiteSummary;
   /** Ends the worker. Searches that are under way reject. */
   close(): void;
@@ -35,7 +35,7 @@ export type SiteSearch = {
 /** What a site has. */
 export type SiteSummary = {
   readonly numPages: number;
-  /** Parts of pages that are found by themselves: one under each heading, more where one is long. */
+  /** Parts of pages that are found by themselves: sections under headings, several where one is long, one where they are short. */
   readonly numSections: number;
   /** Labels that a filter can ask for, and the values that pages have, sorted. */
   readonly labels: Readonly<Record<string, readonly string[]>>;

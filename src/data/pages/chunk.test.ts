@@ -102,6 +102,16 @@ describe('chunks of a page', () => {
     ]);
   });
 
+  it('are found at their anchor from the first on, where a page begins with a heading below its title', () => {
+    const headings = [
+      { level: 1, text: 'T', anchor: 'top' },
+      { level: 2, text: 'A', anchor: 'a' },
+    ];
+    const paragraphs = [{ text: numbered(0, 8), heading: 1 }];
+    const [only] = chunkPage({ id: 'p', title: 'T', url: 'u', headings, paragraphs }, { maxTokens: 32, ...byWord });
+    expect([only.title, only.url]).toEqual(['T › A', 'u#a']);
+  });
+
   it('take small sections together, their headings in the text', () => {
     const headings = [
       { level: 2, text: 'A' },

@@ -252,7 +252,8 @@ class Cutter {
     const weight = units.find(({ isHeading }) => !isHeading)?.weight;
     const own = { id: `${id}#${chunk}`, page: id, chunk, title, text, ...(weight === undefined ? {} : { weight }) };
     if (url === undefined) return own;
-    return { ...own, url: anchor === undefined || chunk === 0 ? url : anchoredUrl(url, anchor) };
+    const isTop = chunk === 0 && title === this.#context(-1).title; // the page itself is its address
+    return { ...own, url: anchor === undefined || isTop ? url : anchoredUrl(url, anchor) };
   }
 
   /** Headings that the title has already are not repeated at the beginning, unless there is nothing else. */
