@@ -1,6 +1,15 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { countingOf } from '../data/index.ts';
+import { loadModel } from '../model/index.ts';
+import { rowAt, SegmentReader } from '../search/index.ts';
+import { openScorer } from '../teach/index.ts';
 import { choicesOf, siteConfigSchema } from './config.ts';
+import { encodeSite } from './encode-site.ts';
 import { matchesGlob } from './glob.ts';
+import { readSite } from './read-site.ts';
 
 describe('paths by pattern', () => {
   it('* stays within a folder, ** does not, and other signs mean themselves', () => {
@@ -28,6 +37,33 @@ describe('the configuration of a site', () => {
     expect(labels?.({ id: 'guide/a.html', url: '' })).toEqual({ part: 'Guide' });
     expect(labels?.({ id: 'b.html', url: '' })).toEqual({ part: 'Rest' });
     expect([isExcluded?.('old/x.html'), isExcluded?.('new/x.html')]).toEqual([true, false]);
+  });
+
+  it('weighs what it selects: half of the weight is half of every code', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'lzero-weights-'));
+    writeFileSync(join(folder, 'a.html'), '<title>Boats</title><main><p class="summary">Ropes and tides.</p></main>');
+    const model = await loadModel('bow');
+    const encoder = await openScorer({ model: model.folder, kind: 'sparse' }, { folder: join(folder, 'cache') });
+    const codes = async (given: object): Promise<number[]> => {
+      const chunk = { ...countingOf(model.tokenizer), maxTokens: 64 };
+      const { pages } = await readSite(folder, { ...choicesOf(siteConfigSchema.parse(given)), chunk });
+      const { segment } = await encodeSite(pages, encoder, { maxWeight: model.maxWeight });
+      const reader = new SegmentReader(segment);
+      const rows = Array.from({ length: reader.directory.numTerms }, (_, i) => rowAt(reader.directory, i));
+      return rows.sort((a, b) => a.term - b.term).map((row) => reader.postings(row)[0] & 255);
+    };
+    const whole = await codes({});
+    const half = await codes({ weights: [{ select: '.summary', weight: 0.5 }] });
+    expect(whole.length).toBeGreaterThan(2);
+    for (const [i, code] of half.entries()) expect(Math.abs(code - whole[i] / 2)).toBeLessThanOrEqual(0.5);
+    await encoder.close();
+    await model.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('refuses to weigh headings, which are encoded with their text', () => {
+    const weights = [{ select: 'h1.title', weight: 2 }];
+    expect(() => choicesOf(siteConfigSchema.parse({ weights }))).toThrow('counts as the text below it does');
   });
 
   it('refuses unknown keys and selectors of several steps', () => {

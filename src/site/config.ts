@@ -1,8 +1,8 @@
 /** lzero.site.yaml: which pages and parts of pages a site's search has, and what they are filed under. */
 import { z } from 'zod';
 import { loadConfig } from '../config/index.ts';
-import { UsageError } from '../core/index.ts';
-import { MAX_WEIGHT, parseSelectors } from '../data/index.ts';
+import { ConfigError, UsageError } from '../core/index.ts';
+import { MAX_WEIGHT, parseSelectors, type Selects } from '../data/index.ts';
 import { matchesGlob } from './glob.ts';
 import type { ReadSiteOptions } from './read-site.ts';
 
@@ -56,10 +56,19 @@ export async function loadIndexChoices(file: string): Promise<Pick<SiteChoices, 
 /** What a configuration decides about reading. */
 export type SiteChoices = Pick<ReadSiteOptions, 'html' | 'labels' | 'isExcluded' | 'baseUrl'>;
 
+/** A heading is encoded with the text below it: it has no weight of its own to be changed. */
+function weightSelector(select: string): Selects {
+  if (/^\s*h[1-6]\b/i.test(select))
+    throw new ConfigError(`weights: ${select} is a heading, which counts as the text below it does`, {
+      hint: 'weigh what holds both, such as section.summary',
+    });
+  return parseSelectors([select]);
+}
+
 /** The same as options of reading. */
 export function choicesOf(config: SiteConfig): SiteChoices {
   const { base, pages, include, exclude, weights, labels } = config;
-  const weighted = weights.map(({ select, weight }) => ({ selects: parseSelectors([select]), weight }));
+  const weighted = weights.map(({ select, weight }) => ({ selects: weightSelector(select), weight }));
   return {
     ...(base === undefined ? {} : { baseUrl: base }),
     html: {

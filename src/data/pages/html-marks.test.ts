@@ -28,8 +28,11 @@ describe('marks of a page', () => {
       ['two\n\nthree', 2],
       ['four', undefined],
     ]);
-    expect(weightOf({ 'data-lzero-weight': 'heavy' })).toBeUndefined();
-    expect(weightOf({ 'data-lzero-weight': '11' })).toBeUndefined();
+    expect(weightOf({})).toBeUndefined();
+    for (const wrong of ['heavy', '11', '0', '-1', '']) {
+      const problem = `data-lzero-weight is a number above 0, at most 10, not "${wrong}"`;
+      expect(() => extractHtml(html.replace('"2"', `"${wrong}"`))).toThrow(problem);
+    }
   });
 
   it('data-lzero-label files the page, by its value, its content or its text; the first counts', () => {

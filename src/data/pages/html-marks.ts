@@ -9,17 +9,20 @@
  *
  * Elements are chosen from outside by selectors of one step: `nav`, `.toc`, `#side`, `[role=note]`, `div.note`.
  */
-import { ConfigError } from '../../core/index.ts';
+import { ConfigError, InputError } from '../../core/index.ts';
+import { quote } from '../bad-line.ts';
 import type { Attributes } from './html-elements.ts';
 
 /** Whether an element is meant. */
 export type Selects = (name: string, attributes: Attributes) => boolean;
 
-/** What `data-lzero-weight` says; undefined where it says nothing that is a number from 0 to 10. */
+/** What `data-lzero-weight` says; undefined where it is not there. InputError: not a number that a weight can be. */
 export function weightOf(attributes: Attributes): number | undefined {
   const text = attributes['data-lzero-weight'];
-  const weight = Number(text);
-  return text !== undefined && text.trim() !== '' && weight > 0 && weight <= MAX_WEIGHT ? weight : undefined;
+  if (text === undefined) return undefined;
+  const weight = text.trim() === '' ? Number.NaN : Number(text);
+  if (weight > 0 && weight <= MAX_WEIGHT) return weight;
+  throw new InputError(`data-lzero-weight is a number above 0, at most ${MAX_WEIGHT}, not ${quote(text)}`);
 }
 
 /** Larger weights would all be the largest that 8 bits hold. */

@@ -124,7 +124,7 @@ async function contentOf(
     const bytes = await bytesOf(path, maxPageBytes);
     return bytes instanceof BadPage ? bytes : extractPage(bytes, format, html);
   } catch (cause) {
-    return unreadable(cause);
+    return cause instanceof InputError ? new BadPage('bad-weight', cause.message) : unreadable(cause);
   }
 }
 
