@@ -1,4 +1,9 @@
-/** Postings of a segment as the files of a site, and the table that finds them. The layout: src/browser/posting-blocks.ts. */
+/**
+ * Postings of a segment as the files of a site, and the table that finds them. The layout: src/browser/posting-blocks.ts.
+ * Files end behind blocks that the hashes of their first terms choose, and blocks have one of a few sizes: where some lists
+ * change, the borders of others stay, and with them the files.
+ */
+import { createHash } from 'node:crypto';
 import { ByteWriter } from '../core/index.ts';
 import { type ByteSource, type Postings, rowAt, SegmentReader } from '../search/index.ts';
 import { hashName, hashOf, pack } from './pack.ts';
@@ -7,8 +12,12 @@ import { hashName, hashOf, pack } from './pack.ts';
 const MAX_BLOCKS = 3000;
 /** Postings of a block at least: smaller ones pack badly. What a block takes is what a rare term costs. */
 const MIN_BLOCK_POSTINGS = 256;
-/** Bytes of a file: what a term costs on a host that gives no ranges. */
+/** From one size of blocks to the next: between two, a site may grow and keep its borders. */
+const BLOCK_STEP = 1.05;
+/** Bytes of a file, on average: what a term costs on a host that gives no ranges. Half of that at least, three halves at most. */
 const FILE_BYTES = 32 * 1024;
+const MIN_FILE_BYTES = FILE_BYTES / 2;
+const MAX_FILE_BYTES = MIN_FILE_BYTES * 3;
 
 /** Files of postings. */
 export type PostingFiles = {
@@ -41,9 +50,14 @@ export function postingFiles(segment: ByteSource, { renumbered, minCode = 1 }: P
     return postings.length > 0 ? [{ term: renumbered[row.term], postings }] : [];
   });
   const numPostings = lists.reduce((sum, { postings }) => sum + postings.length, 0);
-  const limit = Math.max(MIN_BLOCK_POSTINGS, Math.ceil(numPostings / MAX_BLOCKS));
-  const blocks = Array.from(blocksOf(lists, limit), encodeBlock);
+  const blocks = Array.from(blocksOf(lists, blockLimit(numPostings)), encodeBlock);
   return { ...filesOf(blocks), numPostings, numBlocks: blocks.length };
+}
+
+/** Postings of a block at most: the least of the sizes that keeps the number of blocks. */
+function blockLimit(numPostings: number): number {
+  const share = Math.max(1, numPostings / MAX_BLOCKS / MIN_BLOCK_POSTINGS);
+  return Math.ceil(MIN_BLOCK_POSTINGS * BLOCK_STEP ** Math.ceil(Math.log(share) / Math.log(BLOCK_STEP)));
 }
 
 /** Neighbours until a block is full; a list that is longer than a block is alone. */
@@ -86,16 +100,7 @@ function encodeBlock(lists: readonly List[]): Block {
 }
 
 function filesOf(blocks: readonly Block[]): Pick<PostingFiles, 'files' | 'table'> {
-  const groups: Block[][] = [];
-  let size = Number.POSITIVE_INFINITY;
-  for (const block of blocks) {
-    if (size + block.bytes.length > FILE_BYTES) {
-      groups.push([]);
-      size = 0;
-    }
-    groups[groups.length - 1].push(block);
-    size += block.bytes.length;
-  }
+  const groups = groupsOf(blocks);
   const contents = groups.map((group) => Buffer.concat(group.map(({ bytes }) => bytes)));
   const table = new ByteWriter();
   table.varint(groups.length);
@@ -110,4 +115,26 @@ function filesOf(blocks: readonly Block[]): Pick<PostingFiles, 'files' | 'table'
     files: new Map(contents.map((content) => [`p/${hashName(content)}.bin`, content])),
     table: table.finish(),
   };
+}
+
+/** Blocks of each file. */
+function groupsOf(blocks: readonly Block[]): Block[][] {
+  const groups: Block[][] = [];
+  let size = Number.POSITIVE_INFINITY;
+  for (const block of blocks) {
+    const { length } = block.bytes;
+    if (size + length > MAX_FILE_BYTES) {
+      groups.push([]);
+      size = 0;
+    }
+    groups[groups.length - 1].push(block);
+    size = size + length >= MIN_FILE_BYTES && isBorder(block) ? Number.POSITIVE_INFINITY : size + length;
+  }
+  return groups;
+}
+
+/** Large blocks end files more often, so that files have one size on average, whatever that of blocks. */
+function isBorder({ firstTerm, bytes }: Block): boolean {
+  const hash = createHash('sha256').update(String(firstTerm)).digest().readUInt32LE(0);
+  return hash / 2 ** 32 < bytes.length / (FILE_BYTES - MIN_FILE_BYTES);
 }
