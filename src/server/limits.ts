@@ -24,7 +24,10 @@ export const limitsSchema = z.strictObject({
   writeMs: count(60_000, 'time for a write once it has arrived, then 504'),
   headersMs: count(10_000, 'time for the headers of a request to arrive, then 408'),
   requestMs: count(30_000, 'time for a whole request to arrive, then 408'),
-  idleMs: count(60_000, 'time without a byte in either direction, then the connection is closed; after a POST or DELETE not before its 504'),
+  idleMs: count(
+    60_000,
+    'time without a byte in either direction, then the connection is closed; after a POST or DELETE not before its 504',
+  ),
   stopMs: count(10_000, 'time for running requests to end when the server stops'),
 });
 

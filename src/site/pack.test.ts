@@ -15,12 +15,18 @@ describe('a packed piece', () => {
     const piece = pack(bytes);
     for (let i = 0; i < piece.length; i++) {
       const wrong = piece.map((byte, at) => (at === i ? byte ^ 16 : byte));
-      await expect(unpack(wrong, 'p/1.bin')).rejects.toMatchObject({ code: 'SITE', message: expect.stringMatching(/^p\/1\.bin is damaged/) });
+      await expect(unpack(wrong, 'p/1.bin')).rejects.toMatchObject({
+        code: 'SITE',
+        message: expect.stringMatching(/^p\/1\.bin is damaged/),
+      });
     }
   });
 
   it('is no damaged file where the browser cannot unpack', async () => {
     vi.stubGlobal('DecompressionStream', undefined);
-    await expect(unpack(pack(bytes), 'p/1.bin')).rejects.toMatchObject({ code: 'BROWSER', message: expect.stringContaining('too old') });
+    await expect(unpack(pack(bytes), 'p/1.bin')).rejects.toMatchObject({
+      code: 'BROWSER',
+      message: expect.stringContaining('too old'),
+    });
   });
 });

@@ -365,7 +365,9 @@ describe.skipIf(noChromium !== '')(`<lzero-search>${noChromium}`, { timeout: TIM
     await ask(page, 'squealing brakes');
     const [tab] = await Promise.all([
       page.context().waitForEvent('page'),
-      options(page).first().click({ modifiers: ['Control'] }), // a new tab is the browser's business
+      options(page)
+        .first()
+        .click({ modifiers: ['Control'] }), // a new tab is the browser's business
     ]);
     await tab.waitForURL('**/guide/brakes.html*');
     expect(await page.locator('h1').textContent()).toBe('Bicycles');
