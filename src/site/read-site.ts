@@ -55,7 +55,7 @@ async function readFolder(folder: string, options: ReadSiteOptions): Promise<Sit
   const reading = readPages(folder, { signal, skipBad, baseUrl, html });
   const pages: SitePage[] = [];
   for await (const page of reading)
-    if (!isExcluded(page.id)) pages.push(pageOf(page, [...chunkPage(page, chunk)], options));
+    if (!isExcluded(page.id)) pages.push(pageOf(page, [...chunkPage(page, { ...chunk, anchorFirst: true })], options));
   return { pages, report: reading.report };
 }
 

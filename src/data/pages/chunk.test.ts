@@ -102,14 +102,17 @@ describe('chunks of a page', () => {
     ]);
   });
 
-  it('are found at their anchor from the first on, where a page begins with a heading below its title', () => {
+  it('are found at their anchor from the first on where that is wanted, and a page begins with a heading below its title', () => {
     const headings = [
       { level: 1, text: 'T', anchor: 'top' },
       { level: 2, text: 'A', anchor: 'a' },
     ];
-    const paragraphs = [{ text: numbered(0, 8), heading: 1 }];
-    const [only] = chunkPage({ id: 'p', title: 'T', url: 'u', headings, paragraphs }, { maxTokens: 32, ...byWord });
-    expect([only.title, only.url]).toEqual(['T › A', 'u#a']);
+    const urlOf = (at: number, anchorFirst: boolean): string | undefined => {
+      const source = { id: 'p', title: 'T', url: 'u', headings, paragraphs: [{ text: numbered(0, 8), heading: at }] };
+      const [only] = chunkPage(source, { maxTokens: 32, anchorFirst, ...byWord });
+      return only.url;
+    };
+    expect([urlOf(1, true), urlOf(1, false), urlOf(0, true)]).toEqual(['u#a', 'u', 'u']);
   });
 
   it('take small sections together, their headings in the text', () => {

@@ -20,6 +20,8 @@ export type ChunkOptions = {
   readonly countTokens: CountTokens;
   /** Special tokens that the model wants around a text; BERT's 2 unless given. */
   readonly numSpecialTokens?: number | undefined;
+  /** Also the first chunk has the anchor of its heading; its address is that of the page else, by which an index knows pages. */
+  readonly anchorFirst?: boolean | undefined;
 };
 
 /** A part of a page, to be encoded and found by itself. */
@@ -89,9 +91,16 @@ type Limits = {
   readonly titleRoom: number;
   readonly overlap: number;
   readonly count: CountTokens;
+  readonly anchorFirst: boolean;
 };
 
-function limitsOf({ maxTokens, overlapTokens, countTokens, numSpecialTokens = 2 }: ChunkOptions): Limits {
+function limitsOf({
+  maxTokens,
+  overlapTokens,
+  countTokens,
+  numSpecialTokens = 2,
+  anchorFirst = false,
+}: ChunkOptions): Limits {
   const room = maxTokens - numSpecialTokens;
   if (!Number.isInteger(maxTokens) || room < MIN_TOKENS)
     throw new UsageError(
@@ -100,7 +109,7 @@ function limitsOf({ maxTokens, overlapTokens, countTokens, numSpecialTokens = 2 
   const overlap = overlapTokens ?? Math.floor(maxTokens / 8);
   if (!(overlap >= 0 && overlap <= room / 4))
     throw new UsageError(`overlapTokens must be from 0 to a quarter of maxTokens, got ${overlap}`);
-  return { room, titleRoom: Math.floor(room * MAX_TITLE_SHARE), overlap, count: countTokens };
+  return { room, titleRoom: Math.floor(room * MAX_TITLE_SHARE), overlap, count: countTokens, anchorFirst };
 }
 
 /** A heading, or a paragraph or part of one that fits into every chunk. */
@@ -252,8 +261,9 @@ class Cutter {
     const weight = units.find(({ isHeading }) => !isHeading)?.weight;
     const own = { id: `${id}#${chunk}`, page: id, chunk, title, text, ...(weight === undefined ? {} : { weight }) };
     if (url === undefined) return own;
-    const isTop = chunk === 0 && title === this.#context(-1).title; // the page itself is its address
-    return { ...own, url: anchor === undefined || isTop ? url : anchoredUrl(url, anchor) };
+    const isTop = title === this.#context(-1).title;
+    const isPage = chunk === 0 && (isTop || !this.#limits.anchorFirst);
+    return { ...own, url: anchor === undefined || isPage ? url : anchoredUrl(url, anchor) };
   }
 
   /** Headings that the title has already are not repeated at the beginning, unless there is nothing else. */
