@@ -43,8 +43,11 @@ async function swept(output: string, when: () => boolean = () => false): Promise
 }
 
 const filesIn = (path: string): string[] => (existsSync(path) ? readdirSync(path) : []);
+/** Without what a kill has left of a file that was being written beside its name. */
+const resultsIn = (output: string): string[] =>
+  filesIn(join(output, 'results')).filter((name) => name.endsWith('.json'));
 const numbersOf = (output: string): object[] =>
-  filesIn(join(output, 'results')).map((name) => ({
+  resultsIn(output).map((name) => ({
     ...JSON.parse(readFileSync(join(output, 'results', name), 'utf8')),
     seconds: undefined,
     provenance: undefined,
@@ -60,7 +63,7 @@ describe.skipIf(process.platform === 'win32')('lzero sweep', () => {
       const moments = [
         () => filesIn(points).some((name) => existsSync(join(points, name, 'metrics.jsonl'))), // training the first
         () => filesIn(points).some((name) => name.endsWith('.trained.json')), // measuring it
-        () => filesIn(join(killed, 'results')).length === 1, // after it
+        () => resultsIn(killed).length === 1, // after it
       ];
       for (const when of moments) expect(await swept(killed, when)).toBe('SIGKILL');
       expect(await swept(killed)).toBe('ended');
