@@ -11,7 +11,7 @@ export type {
   IndexCosts,
   RuleEvaluation,
 } from './run/evaluation.ts';
-export { Evaluator, StreamedCollection } from './run/evaluation.ts';
+export { Evaluator, type Judged, StreamedCollection } from './run/evaluation.ts';
 export type { Metrics, TrainEvent, TrainListener, TrainOutcome } from './run/events.ts';
 export { CollapseError, DivergenceError } from './run/guards.ts';
 export type { PinnedTerms } from './run/pinned.ts';

@@ -223,7 +223,7 @@ export class StreamedCollection implements Judged {
 }
 
 /** What models are measured by. */
-type Judged = { readonly collection: Collection; readonly dropIdenticalIds: boolean };
+export type Judged = { readonly collection: Collection; readonly dropIdenticalIds: boolean };
 
 const DEV = { name: 'dev', id: 'dev' };
 
