@@ -22,6 +22,7 @@ import type { EngineDocument, Index, IndexDocument } from '../engines/index.ts';
 import type { Model } from '../model/index.ts';
 import { checkDeclaredFields } from '../search/index.ts';
 import type { Vocabulary } from '../text/index.ts';
+import { withRecords } from './paired-vectors.ts';
 
 /** Options that say how an input is read. */
 export type SourceOptions = {
@@ -125,22 +126,9 @@ async function* withVectors(
   { skipBad }: SourceOptions,
   context: SourceContext,
 ): AsyncGenerator<EngineDocument & Document> {
-  const vectors = readVectors(file, { skipBad, signal: context.signal })[Symbol.asyncIterator]();
-  const nextVector = async (expected: string | undefined): Promise<VectorRecord> => {
-    const { value } = await vectors.next();
-    if (value?.id === expected) return value;
-    const stands = expected === undefined ? 'the input has ended' : `${expected} stands`;
-    throw new InputError(`${file} has ${value ? `the vector of ${value.id}` : 'no vector'} where ${stands}`, {
-      hint: 'vectors must be those of the input, in its order: lzero encode writes them so',
-    });
-  };
-  try {
-    for await (const document of documents)
-      yield { ...document, vector: vectorOf(await nextVector(document.id), vocabularyOf(context)) };
-    await nextVector(undefined);
-  } finally {
-    await vectors.return?.(); // or the file stays open
-  }
+  const records = withRecords(documents, file, { skipBad, signal: context.signal });
+  for await (const { document, record } of records)
+    yield { ...document, vector: vectorOf(record, vocabularyOf(context)) };
 }
 
 function vocabularyOf({ index }: SourceContext): Vocabulary {

@@ -1,5 +1,4 @@
 /** An input on its way to a server: documents, documents with vectors beside them, vectors alone, or pages in parts. */
-import { InputError } from '../core/index.ts';
 import {
   chunkDocument,
   chunkPage,
@@ -15,6 +14,7 @@ import {
 import type { EngineDocument } from '../engines/index.ts';
 import type { Model } from '../model/index.ts';
 import type { SourceOptions } from './index-source.ts';
+import { withRecords } from './paired-vectors.ts';
 import { inShard, type Shard } from './shard.ts';
 
 /** Documents, and what was met on the way. */
@@ -63,21 +63,8 @@ async function* withVectors(
   file: string,
   options: { readonly skipBad: boolean | undefined; readonly signal: AbortSignal },
 ): AsyncGenerator<Document & EngineDocument> {
-  const vectors = readVectors(file, options)[Symbol.asyncIterator]();
-  const nextVector = async (expected: string | undefined): Promise<VectorRecord> => {
-    const { value } = await vectors.next();
-    if (value?.id === expected) return value;
-    const stands = expected === undefined ? 'the input has ended' : `${expected} stands`;
-    throw new InputError(`${file} has ${value ? `the vector of ${value.id}` : 'no vector'} where ${stands}`, {
-      hint: 'vectors must be those of the input, in its order: lzero encode writes them so',
-    });
-  };
-  try {
-    for await (const document of documents) yield { ...document, vector: weightsOf(await nextVector(document.id)) };
-    await nextVector(undefined);
-  } finally {
-    await vectors.return?.(); // or the file stays open
-  }
+  for await (const { document, record } of withRecords(documents, file, options))
+    yield { ...document, vector: weightsOf(record) };
 }
 
 async function* chunked(
