@@ -1,14 +1,13 @@
 /**
  * What each part of the method does for the shipped model: short trainings from the same checkpoint, on the same data, each
- * without one part, compared at the same Doc_Len on the development sets.
+ * without one part, compared at the same Doc_Len on the development collection, or on --sets.
  *
- *     npm run build && npx tsx runs/model/ablate.ts DATA WORK --base MODEL --teacher NAME [--sparse NAME] [--steps 800]
+ *     npm run build && npx tsx runs/model/ablate.ts DATA WORK --base MODEL --teacher NAME [--teacher NAME] [--sparse NAME] [--steps 450]
  *
- * WORK has groups.jsonl and what the teacher has read (runs/model/groups.ts), and development. Rows: the recipe; without the ℓ0 mask; with one
- * logarithm in place of the ℓ0 activation; and, where a sparse teacher is named, an ensemble with it. All terms are computed, so
- * that the mask sees true lengths. Documents of each are cut by weight, one threshold for all of a run, to the shortest mean
- * length of all; the lexical part is added after that. Everything stays in WORK/ablate; the same call goes on where one was
- * stopped.
+ * WORK has groups.jsonl and what the teachers have read (runs/model/groups.ts), and development. Rows: the base; the recipe; without the ℓ0 mask;
+ * with one logarithm in place of the ℓ0 activation; and, where a sparse teacher is named, an ensemble with it. Documents of each are cut by
+ * weight, one threshold for all of a run, to the shortest mean length of all; the lexical part is added after that. Everything stays in
+ * WORK/ablate; the same call goes on where one was stopped.
  */
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -16,7 +15,8 @@ import { type SparseVector, sumOf } from '../../src/core/index.ts';
 import { lexicalOf, lexicalPart, prune, readModelFolder } from '../../src/model/index.ts';
 import { markdownHead, markdownRow } from '../lib/markdown.ts';
 import { trainOnce } from '../lib/train-once.ts';
-import { DEVELOPMENT_SETS, type EncodedSet, encodeSets, measureVectors } from './network-vectors.ts';
+import { DEVELOPMENT } from './evaluation.ts';
+import { type EncodedSet, encodeSets, measureVectors } from './network-vectors.ts';
 
 const CONFIG = resolve(import.meta.dirname, '../../configs/model.yaml');
 
@@ -24,44 +24,32 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     base: { type: 'string' },
-    teacher: { type: 'string' },
+    teacher: { type: 'string', multiple: true, default: [] },
     sparse: { type: 'string' },
-    steps: { type: 'string', default: '800' },
-    sets: { type: 'string', default: DEVELOPMENT_SETS.join(',') },
+    steps: { type: 'string', default: '450' },
+    sets: { type: 'string', default: DEVELOPMENT.name },
   },
 });
 const [data, work] = positionals;
-const { base, teacher, sparse } = values;
-if (!data || !work || !base || !teacher)
+const { base, teacher: teachers, sparse } = values;
+if (!data || !work || !base || teachers.length === 0)
   throw new Error('usage: npx tsx runs/model/ablate.ts DATA WORK --base MODEL --teacher NAME');
 
 const SETTINGS: Readonly<Record<string, readonly string[]>> = {
   recipe: [],
   'without mask': ['sparsity.threshold=null'],
   'without activation': ['model.activation=relu'],
-  // Scores of sparse teachers are of another size: both are brought to 0 … 1 for each query.
-  ...(sparse && {
-    'with a sparse teacher': [
-      `teachers.models=${JSON.stringify([teacher, sparse])}`,
-      'teachers.normalise=min-max',
-      'teachers.scale=15',
-      'rank.0.teacherTemperature=1',
-    ],
-  }),
+  ...(sparse && { 'with a sparse teacher': [`teachers.models=${JSON.stringify([...teachers, sparse])}`] }),
 };
 const common = [
   `model.base=${base}`,
   `data.train=${join(work, 'groups.jsonl')}`,
-  `teachers.models=${JSON.stringify([teacher])}`,
+  `teachers.models=${JSON.stringify(teachers)}`,
   `teachers.memory=${join(work, 'teachers')}`,
-  `evaluate.collection=${join(work, 'development')}`,
-  `evaluate.every=${values.steps}`,
   `optim.steps=${values.steps}`,
-  'optim.learningRate=5.0e-5',
-  'engine.sampledTerms=null',
 ];
 
-const runs: { readonly name: string; readonly folder: string }[] = [];
+const runs: { readonly name: string; readonly folder: string }[] = [{ name: 'base', folder: base }];
 for (const [name, own] of Object.entries(SETTINGS)) {
   const folder = join(work, 'ablate', name.replaceAll(' ', '-'));
   const minutes = trainOnce(CONFIG, folder, [...common, ...own]);

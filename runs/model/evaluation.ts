@@ -13,8 +13,8 @@ export type EvaluationSet = {
   readonly split: string;
   /** Whether it counts in the average of the table; the others choose settings. */
   readonly counted: boolean;
-  /** Where it is: below the collections of the data, or made from the titles of a file of documentation. */
-  readonly from: { readonly collection: string } | { readonly titlesOf: string };
+  /** Where it is: below the collections of the data, made from the titles of a file of documentation, or made by another script. */
+  readonly from: { readonly collection: string } | { readonly titlesOf: string } | { readonly made: string };
 };
 
 /** Every set of the table. */
@@ -31,8 +31,17 @@ export const EVALUATION_SETS: readonly EvaluationSet[] = [
   { name: 'linux', split: 'test', counted: false, from: { titlesOf: 'linux-doc-6.1' } },
 ];
 
+/** A little of every development set (development.ts), for curves and comparisons of runs; no row of the table. */
+export const DEVELOPMENT: EvaluationSet = {
+  name: 'development',
+  split: 'dev',
+  counted: false,
+  from: { made: 'development' },
+};
+
 /** The folder of a set; those of titles are made in `work` where they are missing. */
 export async function folderOf({ name, from }: EvaluationSet, data: string, work: string): Promise<string> {
+  if ('made' in from) return join(work, from.made);
   if ('collection' in from) return join(data, 'collections', from.collection);
   const folder = join(work, 'titles', name);
   if (!existsSync(join(folder, 'qrels/test.tsv')))

@@ -2,15 +2,15 @@
  * What the network of a model makes of the documents of development sets, encoded once and kept, so that lexical parts, pruning and
  * query tables can be tried on the vectors in seconds.
  */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type SparseVector, sparseVector } from '../../src/core/index.ts';
-import { type Collection, openCollection, readVectors } from '../../src/data/index.ts';
+import { type SparseVector, sparseVector, sumOf } from '../../src/core/index.ts';
+import { type Collection, formatVector, openCollection, readVectors } from '../../src/data/index.ts';
 import { evaluateRun } from '../../src/eval/index.ts';
-import { loadModel, type Model } from '../../src/model/index.ts';
+import { lexicalOf, lexicalPart, loadModel, type Model, prune, readModelFolder } from '../../src/model/index.ts';
 import { documentText, encodeQuery, type IdfTable } from '../../src/text/index.ts';
 import { lzero } from '../lib/lzero.ts';
-import { EVALUATION_SETS, folderOf } from './evaluation.ts';
+import { DEVELOPMENT, EVALUATION_SETS, folderOf } from './evaluation.ts';
 
 /** A set with the network's vector of each document. */
 export type EncodedSet = {
@@ -39,7 +39,7 @@ export async function encodeSets(
   const model = await loadModel(folder);
   const own = (await model.identity()).slice(0, 12);
   const encoded: EncodedSet[] = [];
-  for (const set of EVALUATION_SETS.filter(({ name }) => sets.includes(name))) {
+  for (const set of [...EVALUATION_SETS, DEVELOPMENT].filter(({ name }) => sets.includes(name))) {
     const path = await folderOf(set, data, work);
     const file = join(work, 'vectors', `${own}-${set.name}.jsonl`);
     mkdirSync(join(work, 'vectors'), { recursive: true });
@@ -48,6 +48,37 @@ export async function encodeSets(
     encoded.push({ name: set.name, collection, ...(await readSet(file, collection, model)) });
   }
   return { model, sets: encoded };
+}
+
+/**
+ * Vectors of one set by a model, as a file: what its network gives, with the lexical part and the pruning of the model, or without
+ * them where it is to be seen alone. Both are of one encoding, to the last bit what `lzero encode` gives.
+ */
+export async function writeVectors(
+  whole: string,
+  { data, work, set, alone }: Omit<SetPlaces, 'sets'> & { readonly set: string; readonly alone: boolean },
+): Promise<string> {
+  const { settings } = await readModelFolder(whole);
+  const lexical = alone ? undefined : lexicalOf(settings);
+  const rule = alone ? ({ rule: 'none' } as const) : settings.prune;
+  const { model, sets } = await encodeSets(whole, { data, work, sets: [set] });
+  const { tokenizer, idf } = model;
+  const terms = { idf: idf.values, droppedTerms: tokenizer.vocabulary.specialIds };
+  const [{ ids, vectors, tokens }] = sets;
+  const lines = vectors.map((network, d) => {
+    const vector = prune(lexical ? sumOf(network, lexicalPart(tokens[d], lexical, terms)) : network, rule);
+    const names = Array.from(vector.terms, (term) => tokenizer.vocabulary.tokens[term]);
+    return `${formatVector(ids[d], names, vector.weights)}\n`;
+  });
+  const file = join(
+    work,
+    'vectors',
+    `${(await model.identity()).slice(0, 12)}-${set}-${alone ? 'alone' : 'whole'}.jsonl`,
+  );
+  await model.close();
+  writeFileSync(`${file}.partial`, lines.join(''));
+  renameSync(`${file}.partial`, file);
+  return file;
 }
 
 async function readSet(file: string, collection: Collection, { tokenizer }: Model) {

@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util';
 import { lzero } from '../lib/lzero.ts';
 import { markdownHead, markdownRow } from '../lib/markdown.ts';
 import { EVALUATION_SETS, type EvaluationSet, folderOf } from './evaluation.ts';
+import { writeVectors } from './network-vectors.ts';
 
 /** The model that ships. */
 const OURS = 'default';
@@ -56,10 +57,10 @@ print();
 
 /** A system: a model that is indexed, alone or fused with BM25, or a name that `lzero eval` knows. */
 type System =
-  | { readonly name: string; readonly model: string; readonly fused?: boolean }
+  | { readonly name: string; readonly model: string; readonly as?: 'alone' | 'fused' }
   | { readonly name: string; readonly spec: string };
 
-function systemsToMeasure(place: string): System[] {
+function systemsToMeasure(): System[] {
   const dense = (name: string): string => `dense:${join(weights, name)},pooling=mean,max-length=256`;
   const all: System[] = [
     { name: 'bow', model: 'bow' },
@@ -67,20 +68,12 @@ function systemsToMeasure(place: string): System[] {
     { name: 'splade-tiny', model: join(weights, 'splade-tiny') },
     { name: 'minilm dense', spec: dense('minilm-l6') },
     { name: 'gte-small dense', spec: dense('gte-small') },
-    ...ourSystems(place),
+    { name: 'ours', model: OURS },
+    { name: 'ours, network alone', model: OURS, as: 'alone' },
+    ...(values.model ? [{ name: 'ours, fp32', model: values.model }] : []),
+    { name: 'rrf of ours and bm25', model: OURS, as: 'fused' },
   ];
   return all.filter(({ name }) => !values.systems || values.systems.split(',').includes(name));
-}
-
-function ourSystems(place: string): System[] {
-  const alone = join(place, `${identityOf(OURS).slice(0, 12)}-alone`);
-  if (!existsSync(alone)) lzero('model', 'import', OURS, '-o', alone, '--lexical', 'none');
-  return [
-    { name: 'ours', model: OURS },
-    { name: 'ours, network alone', model: alone },
-    ...(values.model ? [{ name: 'ours, fp32', model: values.model }] : []),
-    { name: 'rrf of ours and bm25', model: OURS, fused: true },
-  ];
 }
 
 function identityOf(model: string): string {
@@ -90,7 +83,7 @@ function identityOf(model: string): string {
 async function measureAll(): Promise<void> {
   const place = join(work, 'table');
   mkdirSync(place, { recursive: true });
-  const systems = systemsToMeasure(place);
+  const systems = systemsToMeasure();
   const identities = new Map(systems.map((system) => [system.name, 'model' in system ? identityOf(system.model) : '']));
   for (const set of sets) {
     const folder = await folderOf(set, data, work);
@@ -99,14 +92,21 @@ async function measureAll(): Promise<void> {
       const identity = identities.get(system.name) ?? '';
       if (results[set.name][system.name]?.identity === identity) continue;
       const result =
-        'model' in system ? ofModel(system, identity) : resultOf(compared(set, folder, [bm25, system.spec]));
+        'model' in system ? await ofModel(system, identity) : resultOf(compared(set, folder, [bm25, system.spec]));
       keep(set, system.name, { ...result, identity });
     }
 
-    function ofModel({ model, fused }: { readonly model: string; readonly fused?: boolean }, identity: string) {
-      const index = join(place, set.name, `${identity.slice(0, 12)}.index`);
-      built(index, folder, '--model', model);
-      if (fused) return resultOf(compared(set, folder, [bm25, `rrf:index:${index}+${bm25}`]));
+    async function ofModel(
+      { model, as }: { readonly model: string; readonly as?: 'alone' | 'fused' },
+      identity: string,
+    ) {
+      const index = join(place, set.name, `${identity.slice(0, 12)}${as === 'alone' ? '-alone' : ''}.index`);
+      if (!isBuilt(index)) {
+        const places = { data, work, set: set.name, alone: as === 'alone' };
+        const vectors = model === 'bow' ? [] : ['--vectors', await writeVectors(model, places)];
+        build(index, folder, '--model', model, ...vectors);
+      }
+      if (as === 'fused') return resultOf(compared(set, folder, [bm25, `rrf:index:${index}+${bm25}`]));
       return { ...resultOf(compared(set, folder, [bm25, `index:${index}`])), indexBytes: bytesPerDocument(index) };
     }
   }
@@ -139,7 +139,7 @@ function betterBm25(set: EvaluationSet, folder: string, place: string): string {
     ['1.2', '0.75'],
   ].map(([k1, b]) => {
     const index = join(place, set.name, `bm25-${k1}-${b}.index`);
-    built(index, folder, '--bm25', '--k1', k1, '--b', b);
+    if (!isBuilt(index)) build(index, folder, '--bm25', '--k1', k1, '--b', b);
     return { index, result: resultOf(compared(set, folder, [`index:${index}`])) };
   });
   const [{ index, result }] = indexes.sort((a, b) => b.result.ndcg - a.result.ndcg);
@@ -148,11 +148,13 @@ function betterBm25(set: EvaluationSet, folder: string, place: string): string {
 }
 
 /** Builds an index, or goes on with one that was stopped; a note beside it says that it is whole. */
-function built(index: string, folder: string, ...options: readonly string[]): void {
-  const note = `${index}.done`;
-  if (existsSync(note)) return;
+function build(index: string, folder: string, ...options: readonly string[]): void {
   lzero('index', folder, '-o', index, ...options);
-  writeFileSync(note, '');
+  writeFileSync(`${index}.done`, '');
+}
+
+function isBuilt(index: string): boolean {
+  return existsSync(`${index}.done`);
 }
 
 function bytesPerDocument(index: string): number {

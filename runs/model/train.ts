@@ -35,7 +35,7 @@ const settings = [
   `data.train=${join(work, 'groups.jsonl')}`,
   `teachers.models=${JSON.stringify(values.teacher)}`,
   `teachers.memory=${join(work, 'teachers')}`,
-  `evaluate.collection=${join(work, 'development')}`,
+  `evaluate={ collection: ${JSON.stringify(join(work, 'development'))}, split: dev, every: 450, keep: last }`,
   ...values.set,
 ];
 trainOnce(CONFIG, run, settings);
