@@ -2,15 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  activate,
-  Checkpoint,
-  formatLexical,
-  formatPruneRule,
-  loadModel,
-  type Precision,
-  TOPIC,
-} from '../src/model/index.ts';
+import { formatLexical, formatPruneRule, loadModel, type Precision } from '../src/model/index.ts';
 import { fixedTexts, golden, SHIPPED } from './golden/shipped/fixtures.ts';
 import { embeddedNdcg, vectorsOf } from './golden/shipped/measure.ts';
 
@@ -30,33 +22,11 @@ type Vector = ReadonlyMap<string, number>;
 
 const distance = (a: Vector, b: Vector, token: string): number => Math.abs((a.get(token) ?? 0) - (b.get(token) ?? 0));
 
-/**
- * The weight with which each term begins: a topic head keeps a term with all its weight or not at all, so that one at its threshold is in
- * the vector or not by the last digit, which is another one on other processors.
- */
-async function leastWeights(name: string): Promise<ReadonlyMap<string, number>> {
-  const model = await loadModel(name);
-  const { folder, settings, tokenizer } = model;
-  await model.close();
-  if (settings.kind !== 'bert') return new Map();
-  const checkpoint = await Checkpoint.open(folder);
-  try {
-    if (checkpoint.head !== 'topic') return new Map();
-    const bias = await checkpoint.read(TOPIC.bias);
-    return new Map(tokenizer.vocabulary.tokens.map((token, j) => [token, activate(-bias[j], settings.activation)]));
-  } finally {
-    await checkpoint.close();
-  }
-}
-
 function cosine(a: Vector, b: Vector): number {
   const norm = (v: Vector): number => Math.hypot(...v.values());
   const product = [...a].reduce((sum, [token, weight]) => sum + weight * (b.get(token) ?? 0), 0);
   return a.size === 0 && b.size === 0 ? 1 : product / (norm(a) * norm(b));
 }
-
-/** What of one vector the other has, too: without terms whose threshold lies between them. */
-const keptIn = (vector: Vector, other: Vector): Vector => new Map([...vector].filter(([token]) => other.has(token)));
 
 describe.each(SHIPPED)('the shipped model %s', (name) => {
   const stored = golden(name).vectors.map((vector) => new Map(Object.entries(vector)));
@@ -82,29 +52,19 @@ describe.each(SHIPPED)('the shipped model %s', (name) => {
 
   it('gives the stored vectors of fifty texts in fp32, within 1e-4', TIMEOUT, async () => {
     const vectors = await encoded(name, 'fp32');
-    const least = await leastWeights(name);
     expect(vectors.length).toBe(50);
     vectors.forEach((vector, i) => {
-      for (const token of new Set([...vector.keys(), ...stored[i].keys()])) {
-        const isInOne = vector.has(token) !== stored[i].has(token);
-        const apart = distance(vector, stored[i], token);
-        expect(isInOne ? Math.abs(apart - (least.get(token) ?? 0)) : apart, `text ${i}, ${token}`).toBeLessThan(1e-4);
-      }
+      for (const token of new Set([...vector.keys(), ...stored[i].keys()]))
+        expect(distance(vector, stored[i], token), `text ${i}, ${token}`).toBeLessThan(1e-4);
     });
   });
 
-  it(
-    'gives them in int8 with a cosine of at least 0.97, and of 0.999 over the terms that both keep',
-    TIMEOUT,
-    async () => {
-      const vectors = await encoded(name, 'int8');
-      vectors.forEach((vector, i) => {
-        expect(cosine(vector, stored[i]), `text ${i}`).toBeGreaterThanOrEqual(0.97);
-        const [own, other] = [keptIn(vector, stored[i]), keptIn(stored[i], vector)];
-        expect(cosine(own, other), `text ${i}, terms of both`).toBeGreaterThanOrEqual(0.999);
-      });
-    },
-  );
+  it('gives them in int8 with a cosine of at least 0.99', TIMEOUT, async () => {
+    const vectors = await encoded(name, 'int8');
+    vectors.forEach((vector, i) => {
+      expect(cosine(vector, stored[i]), `text ${i}`).toBeGreaterThanOrEqual(0.99);
+    });
+  });
 
   it('has its NDCG@10 on the embedded collection, ± 0.005', TIMEOUT, async () => {
     expect(Math.abs((await embeddedNdcg(name)) - golden(name).ndcg10)).toBeLessThanOrEqual(0.005);

@@ -6,6 +6,7 @@ import { copyOfGolden } from '../../test/golden/model/fixtures.ts';
 import { InputError, Random } from '../core/index.ts';
 import { meanStates } from './about-terms.ts';
 import { Checkpoint, WEIGHTS_FILE } from './checkpoint.ts';
+import { firm } from './firm-threshold.ts';
 import type { Precision } from './int8/precision.ts';
 import { type FilterSwitch, NeuralEncoder } from './neural-encoder.ts';
 import { unitRows } from './pooled-matrix.ts';
@@ -97,7 +98,7 @@ describe('a topic head in a network', () => {
       Float64Array.from(bias, (b, j) => {
         let x = 0;
         for (let k = 0; k < width; k++) x += (means[d * width + k] - mean[k]) * data[j * width + k];
-        return x > 0 && x + (document.includes(j) ? ownBias[j] : b) > 0 ? x : 0;
+        return x > 0 ? Math.max(0, firm(x, document.includes(j) ? ownBias[j] : b)) : 0;
       }),
     );
   }

@@ -1,14 +1,15 @@
 /**
  * The terms that a topic head keeps of a document (topic-head.ts), in a graph.
  *
- *     w_j = x_j  where x_j + b_j > 0, and for terms j of the text where x_j + o_j > 0;  else 0          x_j = relu( u·c_j )
+ *     w_j = relu( min( x_j, κ·(x_j + b_j) ) ), with o_j in place of b_j for terms j of the text          x_j = relu( u·c_j )
  *
- * A term that is kept has all of x_j, not what is left above its threshold: thresholds say what a term costs, not what it is worth.
+ * Firm thresholds (firm-threshold.ts): thresholds say what a term costs, not what it is worth.
  */
 import type { GraphBuilder, Value } from '../graph/index.ts';
-import { add, cast, shapeOf } from '../graph/index.ts';
+import { add, cast, multiply, shapeOf } from '../graph/index.ts';
 import type { ParameterLookup } from './bert-graph.ts';
 import type { Checkpoint } from './checkpoint.ts';
+import { FIRMNESS } from './firm-threshold.ts';
 import { TOPIC } from './tensor-names.ts';
 
 /** What decides. */
@@ -30,8 +31,8 @@ export function topicTerms(g: GraphBuilder, x: Value, { parameters, ids }: Topic
   });
   const biases = [parameters(TOPIC.ownBias), parameters(TOPIC.bias)]; // o and b, [V]
   const bias = g.node('Where', [cast(g, inText, 'bool'), ...biases], x);
-  const isKept = g.node('Greater', [add(g, x, bias), g.scalar(0)], { dtype: 'bool', shape: x.shape });
-  return g.node('Where', [isKept, x, g.scalar(0)], x);
+  const above = multiply(g, add(g, x, bias), g.scalar(FIRMNESS)); // κ·(x + b), [B, V]
+  return g.node('Relu', [g.node('Min', [x, above], x)], x);
 }
 
 /** What a decoder adds to its product, [V]: its bias; nothing for a topic head, whose biases only decide. */

@@ -29,6 +29,8 @@ export type Pooling = {
   readonly firstRows: Int32Array;
   /** Position in its document of each maximum, [B, V] */
   readonly positions: Int32Array;
+  /** What z has for a slope over the product that it is made of, by document and term; 1 if not given. */
+  readonly slopeOf?: ((document: number, term: number) => number) | undefined;
 };
 
 /** Gathers and runs. */
@@ -49,7 +51,7 @@ export class HeadBackward {
   }
 
   /** Adds to dInputs, dDecoder and dBias what ∂L/∂z, [B, V], gives them. */
-  run(dZ: Matrix, { firstRows, positions }: Pooling, blocks: DecoderBlocks): void {
+  run(dZ: Matrix, { firstRows, positions, slopeOf }: Pooling, blocks: DecoderBlocks): void {
     let count = 0;
     for (let b = 0; b < dZ.rows; b++) {
       for (let j = 0, at = b * dZ.cols; j < dZ.cols; j++, at++) {
@@ -58,7 +60,7 @@ export class HeadBackward {
         if (blocks.dBias) blocks.dBias[j] += g;
         this.#terms[count] = j;
         this.#rows[count] = firstRows[b] + positions[at];
-        this.#gradients[count] = g;
+        this.#gradients[count] = slopeOf ? g * slopeOf(b, j) : g;
         if (++count === LIST_LENGTH) count = this.#flush(count, blocks);
       }
     }

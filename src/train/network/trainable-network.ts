@@ -14,7 +14,7 @@ import { decoderInputs } from './network-output.ts';
 import type { IdfLearning } from './parameter-specs.ts';
 import { IDF_PARAMETER, parameterSpecs } from './parameter-specs.ts';
 import type { Parameters } from './parameters.ts';
-import { type TopicDecoder, topicLogits } from './topic-logits.ts';
+import { type TopicDecoder, topicLogits, topicSlopes } from './topic-logits.ts';
 import type { EncoderPass, NetworkOptions } from './trainable-encoder.ts';
 import { documentRows, sessionOptions, TrainableEncoder } from './trainable-encoder.ts';
 
@@ -25,6 +25,7 @@ export type IdfParameter = { readonly values: Float32Array; readonly isLearned: 
 export type ForwardPass = EncoderPass & {
   /** z, [B, V] in the order of the documents; what is not above 0 may be any number that is not. */
   readonly z: Matrix;
+  readonly documents: readonly TokenIds[];
 };
 
 /** Forward and backward part of the head. */
@@ -99,7 +100,7 @@ export class TrainableNetwork {
     const pass = await this.#encoder.forward(documents, seed);
     this.#encoder.begin('head');
     const z = await this.#pooledLogits(pass, documents, { everyLogit, terms });
-    return { ...pass, z };
+    return { ...pass, z, documents };
   }
 
   async #pooledLogits(
@@ -140,7 +141,7 @@ export class TrainableNetwork {
     for (const { document, firstRow } of documentRows(pass)) firstRows[document] = firstRow;
     this.#heads.backward.run(
       dZ,
-      { firstRows, positions: this.#area.positions },
+      { firstRows, positions: this.#area.positions, slopeOf: this.#topic && topicSlopes(this.#topic, pass) },
       {
         decoder: this.parameters.get(decoderName).weights,
         dDecoder: this.parameters.get(decoderName).gradients,
