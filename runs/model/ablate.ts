@@ -12,7 +12,7 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type SparseVector, sumOf } from '../../src/core/index.ts';
-import { lexicalOf, lexicalPart, prune, readModelFolder } from '../../src/model/index.ts';
+import { lexicalOf, lexicalPart, prune } from '../../src/model/index.ts';
 import { markdownHead, markdownRow } from '../lib/markdown.ts';
 import { trainOnce } from '../lib/train-once.ts';
 import { DEVELOPMENT } from './evaluation.ts';
@@ -62,8 +62,8 @@ await compare();
 async function compare(): Promise<void> {
   const loaded = [];
   for (const { name, folder } of runs) {
-    const lexical = lexicalOf((await readModelFolder(folder)).settings);
-    loaded.push({ name, lexical, ...(await encodeSets(folder, { data, work, sets: values.sets.split(',') })) });
+    const encoded = await encodeSets(folder, { data, work, sets: values.sets.split(',') });
+    loaded.push({ name, lexical: lexicalOf(encoded.settings), ...encoded });
   }
   const target = Math.min(...loaded.map(({ sets }) => meanLength(sets.flatMap(({ vectors }) => vectors))));
   const names = loaded[0].sets.map((set) => set.name);

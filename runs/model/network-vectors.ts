@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type SparseVector, sparseVector, sumOf } from '../../src/core/index.ts';
 import { type Collection, formatVector, openCollection, readVectors } from '../../src/data/index.ts';
 import { evaluateRun } from '../../src/eval/index.ts';
-import { lexicalOf, lexicalPart, loadModel, type Model, prune, readModelFolder } from '../../src/model/index.ts';
+import { lexicalOf, lexicalPart, loadModel, type Model, type ModelSettings, prune } from '../../src/model/index.ts';
 import { documentText, encodeQuery, type IdfTable } from '../../src/text/index.ts';
 import { lzero } from '../lib/lzero.ts';
 import { DEVELOPMENT, EVALUATION_SETS, folderOf } from './evaluation.ts';
@@ -28,12 +28,14 @@ export type SetPlaces = { readonly data: string; readonly work: string; readonly
 /** Names of the sets that choose settings. */
 export const DEVELOPMENT_SETS = EVALUATION_SETS.flatMap(({ name, counted }) => (counted ? [] : [name]));
 
-/** Loads a model without its lexical part and pruning, and encodes sets with it, or finds them encoded. Close the model. */
+/** Loads a model without its lexical part and pruning, which its settings have, and encodes sets with it, or finds them encoded. Close the model. */
 export async function encodeSets(
   whole: string,
   { data, work, sets }: SetPlaces,
-): Promise<{ readonly model: Model; readonly sets: readonly EncodedSet[] }> {
-  const { identity }: { readonly identity: string } = JSON.parse(lzero('model', 'info', whole, '--json'));
+): Promise<{ readonly model: Model; readonly settings: ModelSettings; readonly sets: readonly EncodedSet[] }> {
+  const { identity, settings }: { readonly identity: string; readonly settings: ModelSettings } = JSON.parse(
+    lzero('model', 'info', whole, '--json'),
+  );
   const folder = join(work, 'networks', identity.slice(0, 12));
   if (!existsSync(folder)) lzero('model', 'import', whole, '-o', folder, '--lexical', 'none', '--prune', 'none');
   const model = await loadModel(folder);
@@ -47,7 +49,7 @@ export async function encodeSets(
     const collection = await openCollection(path, { split: set.split });
     encoded.push({ name: set.name, collection, ...(await readSet(file, collection, model)) });
   }
-  return { model, sets: encoded };
+  return { model, settings, sets: encoded };
 }
 
 /**
@@ -58,10 +60,9 @@ export async function writeVectors(
   whole: string,
   { data, work, set, alone }: Omit<SetPlaces, 'sets'> & { readonly set: string; readonly alone: boolean },
 ): Promise<string> {
-  const { settings } = await readModelFolder(whole);
+  const { model, settings, sets } = await encodeSets(whole, { data, work, sets: [set] });
   const lexical = alone ? undefined : lexicalOf(settings);
   const rule = alone ? ({ rule: 'none' } as const) : settings.prune;
-  const { model, sets } = await encodeSets(whole, { data, work, sets: [set] });
   const { tokenizer, idf } = model;
   const terms = { idf: idf.values, droppedTerms: tokenizer.vocabulary.specialIds };
   const [{ ids, vectors, tokens }] = sets;
