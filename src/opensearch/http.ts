@@ -52,6 +52,9 @@ export type ConnectionOptions = {
   readonly maxConnections?: number | undefined;
 };
 
+/** Code of the failure of a request that was not answered in time. */
+export const SILENT = 'SILENT';
+
 const DEFAULT_STALL_MS = 60_000;
 const DEFAULT_REQUEST_MS = 600_000;
 const DEFAULT_ANSWER_BYTES = 512 * 1024 * 1024;
@@ -82,6 +85,11 @@ export class Connection {
       : new HttpAgent({ keepAlive: true, maxSockets });
   }
 
+  /** Longest silence where a request says nothing of it. */
+  get stallMs(): number {
+    return this.#options.stallMs ?? DEFAULT_STALL_MS;
+  }
+
   /** Sends a request. A failure on the way is a ServerError without status; any status is an answer. */
   async send(request: HttpRequest, options: SendOptions = {}): Promise<HttpAnswer> {
     const { signal } = options;
@@ -105,7 +113,7 @@ export class Connection {
 
   async #exchange(request: HttpRequest, { signal, stallMs: own }: SendOptions): Promise<HttpAnswer> {
     const { sign } = this.#options;
-    const stallMs = own ?? this.#options.stallMs ?? DEFAULT_STALL_MS;
+    const stallMs = own ?? this.stallMs;
     const requestMs = Math.max(this.#options.requestMs ?? DEFAULT_REQUEST_MS, own ?? 0);
     const headers = { ...this.#headers(request), ...(await sign?.({ ...request, url: this.url + request.path })) };
     return await new Promise<HttpAnswer>((resolve, reject) => {
@@ -121,7 +129,9 @@ export class Connection {
         requestMs,
       );
       const settle = (): void => clearTimeout(deadline);
-      sent.setTimeout(stallMs, () => sent.destroy(new Error(`no answer for ${stallMs / 1000} s`)));
+      sent.setTimeout(stallMs, () =>
+        sent.destroy(Object.assign(new Error(`no answer for ${stallMs / 1000} s`), { code: SILENT })),
+      );
       sent.on('error', (error) => {
         settle();
         reject(error);

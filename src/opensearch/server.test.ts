@@ -97,6 +97,22 @@ describe('a server', () => {
     expect(fake?.asked.length).toBeLessThanOrEqual(4); // at 0, 100, 200 and 300 ms
   });
 
+  it('that is slower than the longest silence is given twice the time at each attempt, and keeps it for the next request', async () => {
+    const late: FakeAnswer = (response, asked) => {
+      const timer = setTimeout(() => json({ ok: 1 })(response, asked), 300);
+      response.on('close', () => clearTimeout(timer));
+    };
+    const asked = await serverThat([late], { stallMs: 50, patienceMs: 30_000, requestMs: 30_000 });
+    let numBusy = 0;
+    expect((await asked.ask(ROOT, { onBusy: () => numBusy++ })).body).toEqual({ ok: 1 });
+    const numAttempts = fake?.asked.length ?? 0;
+    expect(numAttempts).toBeGreaterThanOrEqual(4); // of 50, 100, 200 and 400 ms, or one more on a busy machine
+    expect(numAttempts).toBeLessThanOrEqual(6);
+    expect(numBusy).toBe(numAttempts - 1);
+    await asked.ask(ROOT);
+    expect(fake?.asked.length).toBeLessThanOrEqual(numAttempts + 2); // one, where the machine is not much slower than before
+  });
+
   it('that drips is given up after the time for a whole answer', async () => {
     const drip: FakeAnswer = (response) => {
       response.writeHead(200);
@@ -151,7 +167,7 @@ describe('a server', () => {
 
   it('is described by version and plugins, asked once; plugins may be kept secret', async () => {
     const version = { number: '3.6.0', distribution: 'opensearch' };
-    const asked = await serverThat([json({ version }), refusal(403, 'security_exception')]);
+    const asked = await serverThat([json({ version }), refusal(403, 'security_exception')], PATIENT);
     expect(await asked.describe()).toEqual({ version: '3.6.0', distribution: 'opensearch', plugins: undefined });
     await asked.describe();
     expect(fake?.asked).toHaveLength(2);

@@ -15,7 +15,7 @@ import {
   silentLogger,
 } from '../core/index.ts';
 import { ServerError } from './errors.ts';
-import { Connection, type ConnectionOptions, type HttpAnswer, type HttpRequest, pathOf } from './http.ts';
+import { Connection, type ConnectionOptions, type HttpAnswer, type HttpRequest, pathOf, SILENT } from './http.ts';
 import type { ServerDescription } from './server-version.ts';
 
 /** How a server is asked. */
@@ -49,7 +49,7 @@ export type RequestOptions = {
   readonly once?: boolean | undefined;
   /** Longest silence, for what takes the server long. */
   readonly stallMs?: number | undefined;
-  /** Told when the server asks for less (429). */
+  /** Told when the server asks for less (429), or does not answer in time. */
   readonly onBusy?: (() => void) | undefined;
 };
 
@@ -73,6 +73,8 @@ export class Server {
   readonly #random: Random;
   #description: Promise<ServerDescription> | undefined;
   #lateSignal: AbortSignal | undefined;
+  /** Twice the longest silence that ended a request: a slow server still works at that one, and would get it again. */
+  #silenceMs = 0;
 
   /** @param url without credentials, see `parseAddress` */
   constructor(url: string, options: ServerOptions = {}) {
@@ -104,9 +106,12 @@ export class Server {
     const backoff = this.backoff(options);
     const asked = { ...request, contentType: options.contentType };
     for (;;) {
-      const outcome = await this.#attempt(asked, options);
+      const stallMs = this.#stallMsOf(options, backoff);
+      const outcome = await this.#attempt(asked, { ...options, stallMs });
       if ('body' in outcome) return outcome;
-      if (outcome.error.status === 429) options.onBusy?.();
+      if (outcome.error.status === 429 || isSilence(outcome.error)) options.onBusy?.();
+      if (isSilence(outcome.error))
+        this.#silenceMs = Math.max(this.#silenceMs, 2 * (stallMs ?? this.#connection.stallMs));
       await backoff.pause(outcome.error, outcome.waitMs);
     }
   }
@@ -116,6 +121,12 @@ export class Server {
     const { backoffMs = DEFAULT_BACKOFF_MS, logger = silentLogger } = this.#options;
     const patienceMs = options.patienceMs ?? this.#options.patienceMs ?? DEFAULT_PATIENCE_MS;
     return new Backoff({ patienceMs, backoffMs, random: this.#random, logger, signal: this.#signalOf(options) });
+  }
+
+  /** What the request or the connection has, and more where that was too little before and patience allows it. */
+  #stallMsOf({ stallMs }: RequestOptions, backoff: Backoff): number | undefined {
+    const learnedMs = Math.min(this.#silenceMs, backoff.remainingMs);
+    return learnedMs > (stallMs ?? this.#connection.stallMs) ? learnedMs : stallMs;
   }
 
   #signalOf({ mayFinish = false }: Pick<RequestOptions, 'mayFinish'>): AbortSignal | undefined {
@@ -220,6 +231,11 @@ function isUnheard({ cause }: ServerError): boolean {
   return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED';
 }
 
+/** Nothing came in time; it may be at work. */
+function isSilence({ cause }: ServerError): boolean {
+  return cause instanceof Error && 'code' in cause && cause.code === SILENT;
+}
+
 /** Nobody knows whether it was done. */
 function lost(error: ServerError): ServerError {
   return new ServerError(`${error.message}; whether it was done is not known`, {
@@ -287,6 +303,12 @@ export class Backoff {
 
   constructor(options: BackoffOptions) {
     this.#options = options;
+  }
+
+  /** Patience that is left. */
+  get remainingMs(): number {
+    const { patienceMs } = this.#options;
+    return this.#firstMs === undefined ? patienceMs : Math.max(0, patienceMs - (performance.now() - this.#firstMs));
   }
 
   /** Waits, or throws the error that it was called for. */
