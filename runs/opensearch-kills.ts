@@ -3,10 +3,11 @@
  * same command goes on, then the server is killed (kill −9) under it and started again. At the end every document must be
  * there, once, with the weights it was sent with.
  *
- *     npx tsx runs/opensearch-kills.ts [--docs 100000] [--terms 200] [--port 19400] [--seed 1]
+ *     npx tsx runs/opensearch-kills.ts [--docs 100000] [--terms 200] [--port 19400] [--seed 1] [--patience 600] [--keep]
  *
- * Starts a server of its own by scripts/opensearch.sh, and stops it. Prints JSON; ends with 1 if anything is missing, twice,
- * or changed, or if a kill came when all was there already.
+ * Starts a server of its own by scripts/opensearch.sh, and stops it. `--patience` is how many seconds that may take after the
+ * kill: more on a machine with other work, together with OPENSEARCH_BOOT_SECONDS of the script. `--keep` leaves server and index,
+ * to be looked at. Prints JSON; ends with 1 if anything is missing, twice, or changed, or if a kill came when all was there already.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,6 +27,8 @@ const { values: options } = parseArgs({
     terms: { type: 'string', default: '200' },
     port: { type: 'string', default: '19400' },
     seed: { type: 'string', default: '1' },
+    patience: { type: 'string', default: '600' },
+    keep: { type: 'boolean', default: false },
   },
 });
 const [numDocs, numTerms] = [Number(options.docs), Number(options.terms)];
@@ -63,8 +66,9 @@ async function writeVectors(): Promise<void> {
 }
 
 function ingest(address: string): ChildProcess {
-  const words = ['opensearch', 'ingest', address, '--vectors', file, '--model', 'bow', '--create', '--patience', '600'];
-  return spawn(process.execPath, ['--import', 'tsx', join(ROOT, 'src/cli/main.ts'), ...words], {
+  const words = ['opensearch', 'ingest', address, '--vectors', file, '--model', 'bow', '--create'];
+  const all = [join(ROOT, 'src/cli/main.ts'), ...words, '--patience', options.patience];
+  return spawn(process.execPath, ['--import', 'tsx', ...all], {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
 }
@@ -98,7 +102,7 @@ async function untilCount(server: Server, least: number, child: ChildProcess): P
 }
 
 const url = script('start');
-const server = new Server(url, { patienceMs: 600_000 });
+const server = new Server(url, { patienceMs: Number(options.patience) * 1000 });
 try {
   await server.ask({ method: 'DELETE', path: '/kills' }, { accept: [404] });
   await writeVectors();
@@ -149,9 +153,9 @@ try {
     }),
   );
   process.exitCode = isSound ? 0 : 1;
-  await server.ask({ method: 'DELETE', path: '/kills' }, { accept: [404] });
+  if (!options.keep) await server.ask({ method: 'DELETE', path: '/kills' }, { accept: [404] });
 } finally {
   server.close();
-  script('stop');
+  if (!options.keep) script('stop');
   rmSync(folder, { recursive: true, force: true });
 }
