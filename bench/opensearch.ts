@@ -2,7 +2,11 @@
  * OpenSearch through lzero: ingest against a hand-written parallel bulk of the same lines, queries against a raw request
  * with the same body, and what each kind of field takes in bytes and milliseconds, beside the embedded index.
  *
- *     LZERO_OPENSEARCH=$(scripts/opensearch.sh start) npx tsx bench/opensearch.ts [--docs 100000] [--terms 200] [--rounds 3] [--json FILE]
+ *     LZERO_OPENSEARCH=$(scripts/opensearch.sh start) npx tsx bench/opensearch.ts [--docs 100000] [--terms 200] [--rounds 3] [--json FILE] [--sizes KINDS]
+ *
+ * `--sizes rank_features,sparse_vector` measures bytes alone, of these kinds of field with vectors stored and not, whole and by
+ * kind of Lucene's files, and the heap that a warm sparse_vector field takes: nothing is timed, so it may run beside other work.
+ * For the heap it changes cluster settings and takes them back: not on a server that others use.
  *
  * Documents are synthetic, seeded: terms drawn by squares, so that some are frequent; texts are not stored, so bytes are
  * those of the vectors. Ingests by turns on the same server, each into a new index; queries of 8 terms, warm, by turns.
@@ -17,7 +21,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { inParallel, Random, type SparseVector, sparseVector } from '../src/core/index.ts';
+import {
+  inParallel,
+  isJsonObject,
+  type JsonObject,
+  Random,
+  type SparseVector,
+  sparseVector,
+} from '../src/core/index.ts';
 import { createIndex, type Engine, type EngineDocument } from '../src/engines/index.ts';
 import { loadModel } from '../src/model/index.ts';
 import {
@@ -42,6 +53,7 @@ const { values: options } = parseArgs({
     terms: { type: 'string', default: '200' },
     rounds: { type: 'string', default: '3' },
     json: { type: 'string' },
+    sizes: { type: 'string' },
   },
 });
 const url = process.env.LZERO_OPENSEARCH;
@@ -117,6 +129,105 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now();
   await work();
   return performance.now() - began;
+}
+
+// ---- sizes alone
+
+const BYTES = 'bytes/document';
+/** Merging clusters of a sparse_vector field says nothing for as long as it takes. */
+const MERGE_MS = 4 * 3600_000;
+/** Kinds of file with fewer bytes a document than this are not shown. */
+const LEAST_BYTES = 1;
+
+/** Merges to one segment; gives the milliseconds it took. */
+async function settle({ index }: OpenSearchIndex): Promise<number> {
+  const merging = await timed(() =>
+    server.ask({ method: 'POST', path: `/${index}/_forcemerge?max_num_segments=1&flush=true` }, { stallMs: MERGE_MS }),
+  );
+  await server.ask({ method: 'POST', path: `/${index}/_refresh` }, { stallMs: MERGE_MS });
+  return merging;
+}
+
+/** What was sent is kept for recoveries, and goes in a merge that comes after the next sync of retention leases (30 s). */
+async function dropSent(index: OpenSearchIndex): Promise<void> {
+  await server.ask({ method: 'POST', path: `/${index.index}/_flush?force=true` }, { stallMs: MERGE_MS });
+  await sleep(65_000);
+  await index.add(documents.slice(0, 1));
+  await index.commit();
+  await settle(index);
+  await server.ask({ method: 'POST', path: `/${index.index}/_flush?force=true` }, { stallMs: MERGE_MS });
+}
+
+const part = (value: unknown, name: string): JsonObject => {
+  const inner = isJsonObject(value) ? value[name] : undefined;
+  return isJsonObject(inner) ? inner : {};
+};
+
+/** Bytes by kind of file, largest first: fdt is what is stored, as _source; the others depend on the kind of field. */
+async function fileBytes({ index }: OpenSearchIndex): Promise<readonly (readonly [string, number])[]> {
+  const path = `/${index}/_stats/segments?include_segment_file_sizes=true`;
+  const { body } = await server.ask({ method: 'GET', path });
+  const files = part(part(part(body._all, 'primaries'), 'segments'), 'file_sizes');
+  return Object.keys(files)
+    .map((kind) => [kind, Number(part(files, kind).size_in_bytes)] as const)
+    .sort((a, b) => b[1] - a[1]);
+}
+
+const put = async (settings: JsonObject): Promise<void> =>
+  void (await server.ask({ method: 'PUT', path: '/_cluster/settings', body: JSON.stringify({ transient: settings }) }));
+
+/** Heap that an index in approximate search takes when all of it is loaded: the documents' vectors, and the clusters. */
+async function heapBytes({ index }: OpenSearchIndex): Promise<readonly (readonly [string, number])[]> {
+  await put({ 'plugins.neural_search.stats_enabled': true, 'plugins.neural_search.circuit_breaker.limit': '80%' });
+  await server.ask({ method: 'POST', path: `/_plugins/_neural/clear_cache/${index}` }, { stallMs: MERGE_MS });
+  await server.ask({ method: 'POST', path: `/_plugins/_neural/warmup/${index}` }, { stallMs: MERGE_MS });
+  const { body } = await server.ask({ method: 'GET', path: '/_plugins/_neural/stats' });
+  await put({ 'plugins.neural_search.stats_enabled': null, 'plugins.neural_search.circuit_breaker.limit': null });
+  const used = part(part(body.all_nodes, 'memory'), 'sparse');
+  return [
+    ['heap, vectors', Number(used.forward_index_usage) * 1024], // told in KB
+    ['heap, clusters', Number(used.clustered_posting_usage) * 1024],
+  ];
+}
+
+/** The rows are printed as they come: at 100,000 documents each takes minutes. */
+async function sizesOf(name: string, vector: VectorField, storeVectors: boolean): Promise<Part> {
+  const index = await create(vector, storeVectors);
+  await index.add(documents);
+  await index.commit();
+  await settle(index);
+  if (!storeVectors) await dropSent(index);
+  const { sizeBytes = 0, numDocs: numFound } = await index.stats();
+  if (numFound !== numDocs) throw new Error(`${numFound} documents instead of ${numDocs}`);
+  const files = (await fileBytes(index)).filter(([, bytes]) => bytes / numDocs >= LEAST_BYTES);
+  const heap = vector.type === 'sparse_vector' ? await heapBytes(index) : [];
+  const rows = [
+    { name: 'all', unit: BYTES, value: spread([sizeBytes / numDocs]) },
+    ...[...files.map(([kind, bytes]) => [`  .${kind}`, bytes] as const), ...heap].map(([label, bytes]) => ({
+      name: label,
+      unit: BYTES,
+      value: spread([bytes / numDocs]),
+    })),
+  ];
+  const measured: Part = { title: `${name}, vectors ${storeVectors ? '' : 'not '}stored`, rows, claims: [] };
+  printPart(measured);
+  await index.close();
+  await deleteIndex(server, index.index);
+  return measured;
+}
+
+if (options.sizes !== undefined) {
+  const parts: Part[] = [];
+  const kinds = options.sizes.split(',');
+  // Clusters are made once, by the last merge.
+  const fields = [EXACT, { ...APPROXIMATE, approximateThreshold: Math.ceil(numDocs * 0.9) }];
+  for (const storeVectors of [true, false])
+    for (const field of fields)
+      if (kinds.includes(field.type)) parts.push(await sizesOf(field.type, field, storeVectors));
+  const around = await circumstances();
+  console.log(`\n${describe(around)}`);
+  if (options.json !== undefined) writeResults(options.json, around, parts);
+  process.exit(0);
 }
 
 // ---- ingest, by turns
@@ -202,17 +313,6 @@ printPart(ingest);
 
 // ---- bytes and latency by kind of field
 
-async function settle({ index }: OpenSearchIndex): Promise<number> {
-  const merging = await timed(() =>
-    server.ask(
-      { method: 'POST', path: `/${index}/_forcemerge?max_num_segments=1&flush=true` },
-      { patienceMs: 600_000 },
-    ),
-  );
-  await server.ask({ method: 'POST', path: `/${index}/_refresh` });
-  return merging;
-}
-
 async function latencies(index: Engine): Promise<number[]> {
   const ms: number[] = [];
   for (const isWarm of [false, true])
@@ -237,7 +337,7 @@ async function measure(
 ): Promise<void> {
   row(`${name}: merge to one segment`, 's', [(await settle(index)) / 1000]);
   const { sizeBytes = 0 } = await index.stats();
-  row(`${name}: size`, 'bytes/document', [sizeBytes / numDocs]);
+  row(`${name}: size`, BYTES, [sizeBytes / numDocs]);
   for (const [style, query] of Object.entries(styles)) {
     const opened = await openOpenSearchIndex(newServer(), index.index, { model, query });
     const ms = await latencies(opened);
@@ -256,7 +356,7 @@ const building = await timed(async () => {
   await embedded.merge();
 });
 row('embedded: build', 's', [building / 1000]);
-row('embedded: size', 'bytes/document', [((await embedded.stats()).sizeBytes ?? 0) / numDocs]);
+row('embedded: size', BYTES, [((await embedded.stats()).sizeBytes ?? 0) / numDocs]);
 const own = await latencies(embedded);
 row('embedded: p50', 'ms', [percentile(own, 0.5)]);
 row('embedded: p95', 'ms', [percentile(own, 0.95)]);
@@ -274,14 +374,8 @@ await measure('rank_features', exact, {
 const slim = await create(EXACT, false);
 await slim.add(documents);
 await slim.commit();
-// What was sent is kept for recoveries, and goes in a merge that comes after the next sync of retention leases (30 s).
-await server.ask({ method: 'POST', path: `/${slim.index}/_flush?force=true` });
-await sleep(65_000);
-await slim.add(documents.slice(0, 1));
-await slim.commit();
-await settle(slim);
-await server.ask({ method: 'POST', path: `/${slim.index}/_flush?force=true` });
-row('rank_features, vectors not stored: size', 'bytes/document', [((await slim.stats()).sizeBytes ?? 0) / numDocs]);
+await dropSent(slim);
+row('rank_features, vectors not stored: size', BYTES, [((await slim.stats()).sizeBytes ?? 0) / numDocs]);
 
 const approximate = await create(APPROXIMATE);
 row('sparse_vector: ingest', 's', [(await timed(() => approximate.add(documents))) / 1000]);
