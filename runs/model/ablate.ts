@@ -5,8 +5,8 @@
  *     npm run build && npx tsx runs/model/ablate.ts DATA WORK --base MODEL --teacher NAME [--teacher NAME] [--sparse NAME] [--steps 450]
  *
  * WORK has groups.jsonl and what the teachers have read (runs/model/groups.ts), and development. Rows: the base; the recipe; without the ℓ0 mask;
- * with one logarithm in place of the ℓ0 activation; and, where a sparse teacher is named, an ensemble with it. Documents of each are cut by
- * weight, one threshold for all of a run, to the shortest mean length of all; the lexical part is added after that. Everything stays in
+ * with one logarithm in place of the ℓ0 activation; and, where a sparse teacher is named, an ensemble with it. Documents of each are
+ * compared as they are, and cut by weight, one threshold for all of a run, to the mean lengths of the others; the lexical part is added after that. Everything stays in
  * WORK/ablate; the same call goes on where one was stopped.
  */
 import { join, resolve } from 'node:path';
@@ -16,7 +16,7 @@ import { lexicalOf, lexicalPart, prune } from '../../src/model/index.ts';
 import { markdownHead, markdownRow } from '../lib/markdown.ts';
 import { trainOnce } from '../lib/train-once.ts';
 import { DEVELOPMENT } from './evaluation.ts';
-import { type EncodedSet, encodeSets, measureVectors } from './network-vectors.ts';
+import { encodeSets, measureVectors } from './network-vectors.ts';
 
 const CONFIG = resolve(import.meta.dirname, '../../configs/model.yaml');
 
@@ -58,36 +58,37 @@ for (const [name, own] of Object.entries(SETTINGS)) {
 }
 await compare();
 
-/** A row for each run: NDCG@10 of each set, their mean, FLOPS and Doc_Len of the network alone before and after the cut. */
+/**
+ * A row for each run: mean NDCG@10, FLOPS and Doc_Len of the network as they are, then NDCG@10 at the length of every run that is
+ * shorter: the heaviest terms of all its documents, one threshold for all.
+ */
 async function compare(): Promise<void> {
   const loaded = [];
   for (const { name, folder } of runs) {
     const encoded = await encodeSets(folder, { data, work, sets: values.sets.split(',') });
-    loaded.push({ name, lexical: lexicalOf(encoded.settings), ...encoded });
+    const all = encoded.sets.flatMap(({ vectors }) => vectors);
+    loaded.push({ name, lexical: lexicalOf(encoded.settings), all, length: meanLength(all), ...encoded });
   }
-  const target = Math.min(...loaded.map(({ sets }) => meanLength(sets.flatMap(({ vectors }) => vectors))));
-  const names = loaded[0].sets.map((set) => set.name);
-  console.log(markdownHead(['', ...names, 'mean', 'FLOPS', 'Doc_Len', 'before']));
-  for (const { name, lexical, model, sets } of loaded) {
-    const all = sets.flatMap(({ vectors }) => vectors);
-    const threshold = thresholdFor(all, target);
-    const cut = (vector: SparseVector): SparseVector => prune(vector, { rule: 'threshold', threshold });
+  const lengths = loaded.map(({ length }) => length).sort((a, b) => b - a);
+  console.log(markdownHead(['', 'NDCG@10', 'FLOPS', 'terms', ...lengths.map((length) => `at ${length.toFixed(0)}`)]));
+  for (const { name, lexical, all, length: own, model, sets } of loaded) {
     const { tokenizer, idf } = model;
     const terms = { idf: idf.values, droppedTerms: tokenizer.vocabulary.specialIds };
-    const whole = ({ vectors, tokens }: EncodedSet): SparseVector[] =>
-      vectors.map((vector, d) => (lexical ? sumOf(cut(vector), lexicalPart(tokens[d], lexical, terms)) : cut(vector)));
-    const results = sets.map((set) => measureVectors(set, whole(set), { tokenizer, idf }));
-    const mean = (key: 'ndcg' | 'flops'): number => results.reduce((sum, own) => sum + own[key], 0) / results.length;
-    console.log(
-      markdownRow([
-        name,
-        ...results.map(({ ndcg }) => ndcg.toFixed(4)),
-        mean('ndcg').toFixed(4),
-        mean('flops').toFixed(2),
-        meanLength(all.map(cut)).toFixed(0),
-        meanLength(all).toFixed(0),
-      ]),
-    );
+    const at = (length: number): { readonly ndcg: number; readonly flops: number } => {
+      const threshold = thresholdFor(all, length);
+      const results = sets.map((set) => {
+        const vectors = set.vectors.map((vector, d) => {
+          const cut = prune(vector, { rule: 'threshold', threshold });
+          return lexical ? sumOf(cut, lexicalPart(set.tokens[d], lexical, terms)) : cut;
+        });
+        return measureVectors(set, vectors, { tokenizer, idf });
+      });
+      const mean = (key: 'ndcg' | 'flops'): number => results.reduce((sum, of) => sum + of[key], 0) / results.length;
+      return { ndcg: mean('ndcg'), flops: mean('flops') };
+    };
+    const { ndcg, flops } = at(own);
+    const atOthers = lengths.map((length) => (length <= own ? at(length).ndcg.toFixed(4) : '–'));
+    console.log(markdownRow([name, ndcg.toFixed(4), flops.toFixed(2), own.toFixed(0), ...atOthers]));
     await model.close();
   }
 }
