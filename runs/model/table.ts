@@ -2,7 +2,7 @@
  * The public table of the model: every system on every set, with costs, index sizes and significance against BM25.
  *
  *     npm run build && npx tsx runs/model/table.ts DATA WORK WEIGHTS [--model FOLDER] [--start FOLDER] \
- *         [--sets scifact,cisi] [--systems ours,bow] [--print]
+ *         [--sets scifact,cisi] [--systems 'ours; bow'] [--print]
  *
  * `ours` is the embedded model as it ships, in codes; --model is what it was quantised from, in float32, and --start what training began
  * with. BM25 is the better of k1 0.9, b 0.4 and k1 1.2, b 0.75 on each set. What is measured is kept in runs/model/results.json, by the identity of the
@@ -73,7 +73,7 @@ function systemsToMeasure(): System[] {
     ...(values.model ? [{ name: 'ours, fp32', model: values.model }] : []),
     { name: 'rrf of ours and bm25', model: OURS, as: 'fused' },
   ];
-  return all.filter(({ name }) => !values.systems || values.systems.split(',').includes(name));
+  return all.filter(({ name }) => !values.systems || values.systems.split('; ').includes(name));
 }
 
 function identityOf(model: string): string {
