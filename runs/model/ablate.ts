@@ -11,12 +11,12 @@
  */
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type SparseVector, sumOf } from '../../src/core/index.ts';
-import { lexicalOf, lexicalPart, prune } from '../../src/model/index.ts';
+import type { SparseVector } from '../../src/core/index.ts';
+import { lexicalOf, prune } from '../../src/model/index.ts';
 import { markdownHead, markdownRow } from '../lib/markdown.ts';
 import { trainOnce } from '../lib/train-once.ts';
 import { DEVELOPMENT } from './evaluation.ts';
-import { encodeSets, measureVectors } from './network-vectors.ts';
+import { encodeSets, measureVectors, withLexical } from './network-vectors.ts';
 
 const CONFIG = resolve(import.meta.dirname, '../../configs/model.yaml');
 
@@ -73,14 +73,11 @@ async function compare(): Promise<void> {
   console.log(markdownHead(['', 'NDCG@10', 'FLOPS', 'terms', ...lengths.map((length) => `at ${length.toFixed(0)}`)]));
   for (const { name, lexical, all, length: own, model, sets } of loaded) {
     const { tokenizer, idf } = model;
-    const terms = { idf: idf.values, droppedTerms: tokenizer.vocabulary.specialIds };
     const at = (length: number): { readonly ndcg: number; readonly flops: number } => {
       const threshold = thresholdFor(all, length);
       const results = sets.map((set) => {
-        const vectors = set.vectors.map((vector, d) => {
-          const cut = prune(vector, { rule: 'threshold', threshold });
-          return lexical ? sumOf(cut, lexicalPart(set.tokens[d], lexical, terms)) : cut;
-        });
+        const cut = set.vectors.map((vector) => prune(vector, { rule: 'threshold', threshold }));
+        const vectors = cut.map((vector, d) => withLexical(vector, set.tokens[d], { lexical, model }));
         return measureVectors(set, vectors, { tokenizer, idf });
       });
       const mean = (key: 'ndcg' | 'flops'): number => results.reduce((sum, of) => sum + of[key], 0) / results.length;

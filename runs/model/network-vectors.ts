@@ -7,7 +7,15 @@ import { join } from 'node:path';
 import { type SparseVector, sparseVector, sumOf } from '../../src/core/index.ts';
 import { type Collection, formatVector, openCollection, readVectors } from '../../src/data/index.ts';
 import { evaluateRun } from '../../src/eval/index.ts';
-import { lexicalOf, lexicalPart, loadModel, type Model, type ModelSettings, prune } from '../../src/model/index.ts';
+import {
+  type LexicalRule,
+  lexicalOf,
+  lexicalPart,
+  loadModel,
+  type Model,
+  type ModelSettings,
+  prune,
+} from '../../src/model/index.ts';
 import { documentText, encodeQuery, type IdfTable } from '../../src/text/index.ts';
 import { lzero } from '../lib/lzero.ts';
 import { DEVELOPMENT, EVALUATION_SETS, folderOf } from './evaluation.ts';
@@ -24,6 +32,9 @@ export type EncodedSet = {
 
 /** Where the data is, where vectors are kept, and of which sets. */
 export type SetPlaces = { readonly data: string; readonly work: string; readonly sets: readonly string[] };
+
+/** What queries are made with. */
+type QuerySide = { readonly tokenizer: Model['tokenizer']; readonly idf: IdfTable };
 
 /** Names of the sets that choose settings. */
 export const DEVELOPMENT_SETS = EVALUATION_SETS.flatMap(({ name, counted }) => (counted ? [] : [name]));
@@ -63,11 +74,10 @@ export async function writeVectors(
   const { model, settings, sets } = await encodeSets(whole, { data, work, sets: [set] });
   const lexical = alone ? undefined : lexicalOf(settings);
   const rule = alone ? ({ rule: 'none' } as const) : settings.prune;
-  const { tokenizer, idf } = model;
-  const terms = { idf: idf.values, droppedTerms: tokenizer.vocabulary.specialIds };
+  const { tokenizer } = model;
   const [{ ids, vectors, tokens }] = sets;
   const lines = vectors.map((network, d) => {
-    const vector = prune(lexical ? sumOf(network, lexicalPart(tokens[d], lexical, terms)) : network, rule);
+    const vector = prune(withLexical(network, tokens[d], { lexical, model }), rule);
     const names = Array.from(vector.terms, (term) => tokenizer.vocabulary.tokens[term]);
     return `${formatVector(ids[d], names, vector.weights)}\n`;
   });
@@ -80,6 +90,17 @@ export async function writeVectors(
   writeFileSync(`${file}.partial`, lines.join(''));
   renameSync(`${file}.partial`, file);
   return file;
+}
+
+/** What a network gives of a document, with the lexical part of its tokens, if there is one. */
+export function withLexical(
+  network: SparseVector,
+  tokens: Uint32Array,
+  { lexical, model: { tokenizer, idf } }: { readonly lexical: LexicalRule | undefined; readonly model: QuerySide },
+): SparseVector {
+  if (!lexical) return network;
+  const terms = { idf: idf.values, droppedTerms: tokenizer.vocabulary.specialIds };
+  return sumOf(network, lexicalPart(tokens, lexical, terms));
 }
 
 async function readSet(file: string, collection: Collection, { tokenizer }: Model) {
@@ -107,7 +128,7 @@ export type Measured = { readonly ndcg: number; readonly flops: number; readonly
 export function measureVectors(
   { ids, collection }: EncodedSet,
   vectors: readonly SparseVector[],
-  { tokenizer, idf }: { readonly tokenizer: Model['tokenizer']; readonly idf: IdfTable },
+  { tokenizer, idf }: QuerySide,
 ): Measured {
   const postings = new Map<number, { readonly docs: number[]; readonly weights: number[] }>();
   vectors.forEach(({ terms, weights }, d) => {

@@ -10,10 +10,9 @@
  */
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
-import { sumOf } from '../../src/core/index.ts';
-import { lexicalPart, parseLexical, prune, readIdf } from '../../src/model/index.ts';
+import { parseLexical, prune, readIdf } from '../../src/model/index.ts';
 import { markdownHead, markdownRow } from '../lib/markdown.ts';
-import { DEVELOPMENT_SETS, encodeSets, measureVectors } from './network-vectors.ts';
+import { DEVELOPMENT_SETS, encodeSets, measureVectors, withLexical } from './network-vectors.ts';
 import { aboveFloor } from './query-floor.ts';
 
 const { positionals, values } = parseArgs({
@@ -54,11 +53,10 @@ async function measure({ table, floor, gain, rest, keep }: Choice): Promise<void
   const idf = aboveFloor(table === undefined ? model.idf : await readIdf(table, tokenizer), floor);
   const rule = gain === 0 ? 'none' : parseLexical([`gain:${gain}`, rest].filter((part) => part !== '').join(','));
   const results = sets.map((set) => {
-    const vectors = set.vectors.map((vector, d) => {
-      const terms = { idf: idf.values, droppedTerms: tokenizer.vocabulary.specialIds };
-      const whole = rule === 'none' ? vector : sumOf(vector, lexicalPart(set.tokens[d], rule, terms));
-      return prune(whole, { rule: 'top-k', k: keep });
-    });
+    const side = { lexical: rule === 'none' ? undefined : rule, model: { tokenizer, idf } };
+    const vectors = set.vectors.map((vector, d) =>
+      prune(withLexical(vector, set.tokens[d], side), { rule: 'top-k', k: keep }),
+    );
     return measureVectors(set, vectors, { tokenizer, idf });
   });
   const mean = (key: 'ndcg' | 'flops' | 'docLen'): number =>

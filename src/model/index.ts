@@ -35,7 +35,7 @@ export type { DocumentToEncode, Encoded, EncodedDocument, EncodeOptions } from '
 export type { QueryTexts } from './encode-queries.ts';
 export type { TrainedEncoder } from './encoder-folder.ts';
 export { readEncoderFolder, writeTrainedEncoder } from './encoder-folder.ts';
-export { FIRMNESS, firm, firmSlope } from './firm-threshold.ts';
+export { firm, firmSlope } from './firm-threshold.ts';
 export type { ReadQueries, TermSource } from './fit-topic-head.ts';
 export type { RunnerOptions } from './graph-runner.ts';
 export type { HubChoice, HubSettings } from './hub/hub-settings.ts';
