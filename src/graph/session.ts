@@ -109,6 +109,11 @@ export class Session {
     return this.#engineProblem;
   }
 
+  /** How many requests have no answer yet. */
+  get numWaiting(): number {
+    return this.#waiting.length;
+  }
+
   /** Loads a model, in place of the one before. Its bytes move to the worker and are gone here. */
   async load(model: SessionModel, { threads }: { threads: number }): Promise<ModelInterface> {
     const answer = answerTo('load', await this.#ask({ kind: 'load', model, threads }, [model.bytes.buffer]));

@@ -9,6 +9,7 @@ import type { GraphBuilder, Tensor, Value } from '../graph/index.ts';
 import { canMapFiles, Session, toOnnx } from '../graph/index.ts';
 import type { ParameterLookup, ParameterSource } from './bert-graph.ts';
 import type { Checkpoint } from './checkpoint.ts';
+import { laneThreads } from './lane-threads.ts';
 import type { TokenIds } from './padded-batch.ts';
 import { paddedBatch } from './padded-batch.ts';
 import { ReusedMemory } from './tensors/reused-memory.ts';
@@ -24,6 +25,8 @@ export type StartOptions = {
 
 /** How a checkpoint becomes a graph. */
 export type Network = StartOptions & {
+  /** Whether each run has one text: then several copies of the graph run side by side (lane-threads.ts). */
+  readonly isOneByOne?: boolean | undefined;
   /** Sees every tensor before the graph is made. */
   readonly visit: TensorVisitor;
   graph(source: ParameterSource): GraphBuilder;
@@ -41,9 +44,10 @@ export function checkThreads({ threads }: RunnerOptions): void {
     throw new ConfigError(`threads is ${threads}, expected a whole number from 1`);
 }
 
-/** An engine session that knows how to give graphs the checkpoint's weights. Close it when done. */
+/** Engine sessions that know how to give graphs the checkpoint's weights. Close them when done. */
 export class GraphRunner {
-  readonly #session: Session;
+  /** The first knows the engine; the others are started with the graph. */
+  readonly #sessions: Session[];
   readonly #checkpoint: Checkpoint;
   /** Tensors that the engine cannot take from the file, or all where it maps no files. Gone once a graph is loaded. */
   #inMemory: ReadonlyMap<string, Float32Array>;
@@ -71,7 +75,7 @@ export class GraphRunner {
   static async open(checkpoint: Checkpoint, network: Network, options: RunnerOptions): Promise<GraphRunner> {
     const runner = await GraphRunner.start(checkpoint, network.visit, network);
     try {
-      await runner.load(network.graph(runner.parameters), options);
+      await runner.load(network.graph(runner.parameters), { ...options, isOneByOne: network.isOneByOne });
       return runner;
     } catch (error) {
       await runner.close();
@@ -80,15 +84,23 @@ export class GraphRunner {
   }
 
   private constructor(session: Session, checkpoint: Checkpoint, inMemory: ReadonlyMap<string, Float32Array>) {
-    this.#session = session;
+    this.#sessions = [session];
     this.#checkpoint = checkpoint;
     this.#inMemory = inMemory;
   }
 
   /** Loads the graph that is to be run. Its parameters are the engine's from now on, so this is done once. */
-  async load(graph: GraphBuilder, { threads = availableParallelism() }: RunnerOptions = {}): Promise<void> {
-    const folder = dirname(this.#checkpoint.weightsPath);
-    await this.#session.load({ bytes: toOnnx(graph), folder }, { threads });
+  async load(
+    graph: GraphBuilder,
+    { threads = availableParallelism(), isOneByOne = false }: RunnerOptions & Pick<Network, 'isOneByOne'> = {},
+  ): Promise<void> {
+    const [folder, bytes] = [dirname(this.#checkpoint.weightsPath), toOnnx(graph)];
+    const shares = isOneByOne ? laneThreads(threads) : [threads];
+    for (const [i, share] of shares.entries()) {
+      if (i > 0) this.#sessions.push(await Session.start());
+      const own = i < shares.length - 1 ? bytes.slice() : bytes; // they move to the session
+      await this.#sessions[i].load({ bytes: own, folder }, { threads: share });
+    }
     this.#inMemory = new Map();
   }
 
@@ -102,13 +114,14 @@ export class GraphRunner {
     };
   };
 
-  /** Runs one batch, padded to its longest document; `extra` are the graph's other inputs. */
+  /** Runs one batch, padded to its longest document, where the least is to be done; `extra` are the graph's other inputs. */
   run(
     batch: readonly TokenIds[],
     extra: Readonly<Record<string, Tensor>> = {},
   ): Promise<Readonly<Record<string, Tensor>>> {
     const { dims, ids, mask } = paddedBatch(batch);
-    return this.#session.run({
+    const idlest = this.#sessions.reduce((a, b) => (b.numWaiting < a.numWaiting ? b : a));
+    return idlest.run({
       ids: { dtype: 'int32', dims, data: ids },
       mask: { dtype: 'float32', dims, data: Float32Array.from(mask) },
       ...extra,
@@ -117,12 +130,12 @@ export class GraphRunner {
 
   /** Why the engine is not the best one that is installed. */
   get engineProblem(): string | undefined {
-    return this.#session.engineProblem;
+    return this.#sessions[0].engineProblem;
   }
 
-  /** Ends the engine. */
-  close(): Promise<void> {
-    return this.#session.close();
+  /** Ends the engines. */
+  async close(): Promise<void> {
+    await Promise.all(this.#sessions.map((session) => session.close()));
   }
 
   #constant(g: GraphBuilder, name: string): Value {

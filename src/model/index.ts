@@ -56,6 +56,7 @@ export type { Precision } from './int8/precision.ts';
 export { DEFAULT_PRECISION, PRECISIONS } from './int8/precision.ts';
 export type { QuantiseOptions, QuantiseReport } from './int8/quantise-model.ts';
 export { quantiseModel } from './int8/quantise-model.ts';
+export { laneThreads } from './lane-threads.ts';
 export type { Droppable } from './layouts/losses.ts';
 export { DROPPABLE } from './layouts/losses.ts';
 export type { CheckpointOptions, LayoutName, OptionName, QueryWeights, SourceModel } from './layouts/source-model.ts';

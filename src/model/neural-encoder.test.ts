@@ -3,6 +3,7 @@ import { asDocuments, collect, golden, goldenFolder } from '../../test/golden/mo
 import { sparseVector } from '../core/index.ts';
 import type { Tokenizer } from '../text/index.ts';
 import { encodeStream, WINDOW } from './encode.ts';
+import { laneThreads } from './lane-threads.ts';
 import { loadModel } from './model.ts';
 import { type FilterSwitch, NeuralEncoder, streamEncoder } from './neural-encoder.ts';
 
@@ -32,6 +33,26 @@ describe('a network', () => {
     expect(await isOnAfter(many, first)).toBe(false);
     expect(await isOnAfter(few, first)).toBe(false);
     expect(await isOnAfter(few, second)).toBe(true);
+  });
+});
+
+describe('copies of a network in integers', () => {
+  it('share the threads, four at most', () => {
+    expect([1, 2, 3, 4, 9].map(laneThreads)).toEqual([[1], [1, 1], [1, 1, 1], [1, 1, 1, 1], [2, 2, 2, 2]]);
+  });
+
+  it('give what one gives, each text where it belongs', async () => {
+    const vectors = async (threads: number) => {
+      const model = await loadModel(goldenFolder('tied'), { idf: 'none', precision: 'int8', threads });
+      try {
+        return (await collect(model.encode(asDocuments(golden.texts)))).map(({ id, vector }) => ({ id, vector }));
+      } finally {
+        await model.close();
+      }
+    };
+    const one = await vectors(1);
+    expect(one.some(({ vector }) => vector.terms.length > 0)).toBe(true);
+    expect(await vectors(3)).toEqual(one);
   });
 });
 

@@ -114,7 +114,7 @@ export class NeuralEncoder {
 
   /**
    * In integers: one document in each run, so that the range of its activations is its own. What is computed for one
-   * stays in the cache, and nothing is spent on padding: with two cores that is faster than a batch.
+   * stays in the cache, and nothing is spent on padding: with a copy of the network for each core that is faster than a batch.
    */
   #oneByOne(batch: readonly TokenIds[]): Promise<PooledRow[]> {
     return Promise.all(
@@ -156,9 +156,10 @@ function isFiltered({ head }: Checkpoint): boolean {
   return head !== 'topic';
 }
 
-function integerNetwork(checkpoint: Checkpoint): Network {
+/** The network in 8-bit integers. */
+export function integerNetwork(checkpoint: Checkpoint): Network {
   const { matrices, ...parts } = quantisedMatrices(checkpoint);
-  return { ...parts, graph: (source) => integerDocumentGraph(checkpoint, source, matrices) };
+  return { ...parts, isOneByOne: true, graph: (source) => integerDocumentGraph(checkpoint, source, matrices) };
 }
 
 /** Finite weights can still overflow; such a document has no vector, and an empty one would hide it. */

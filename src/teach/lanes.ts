@@ -1,12 +1,9 @@
 /**
- * An encoder several times over, each copy with its share of the cores, for texts that are encoded one by one: a vector must
- * depend on its text alone, so texts cannot share a batch, and one text alone keeps several cores busy only in part. Two
- * copies with a core each encode 1.2 times as many documents as one with both, and more of short texts (bench/teach.ts).
+ * An encoder several times over, each copy with its share of the cores, for texts that are encoded one by one
+ * (src/model/lane-threads.ts has the reason and the shares).
  */
 import { availableParallelism } from 'node:os';
-
-/** Copies at most: each has the weights in memory. */
-const MAX_LANES = 4;
+import { laneThreads } from '../model/index.ts';
 
 type Encoder = { close(): Promise<void> };
 
@@ -21,10 +18,9 @@ export class Lanes<E extends Encoder> {
     load: (threads: number) => Promise<E>,
     threads: number = availableParallelism(),
   ): Promise<Lanes<E>> {
-    const count = threads > 1 ? Math.min(MAX_LANES, threads) : 1; // a number that makes no sense is the encoder's to refuse
     const all: E[] = [];
     try {
-      for (let i = 0; i < count; i++) all.push(await load(count === 1 ? threads : Math.floor(threads / count)));
+      for (const share of laneThreads(threads)) all.push(await load(share));
     } catch (error) {
       await Promise.allSettled(all.map((encoder) => encoder.close())); // the first failure is the one to report
       throw error;

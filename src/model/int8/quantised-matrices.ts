@@ -10,7 +10,7 @@ import { matrixNames } from './matrix-names.ts';
 /** What a network in integers is made with: `matrices` knows them all once `visit` has seen the tensors. */
 export function quantisedMatrices(
   checkpoint: Checkpoint,
-): Required<Omit<Network, 'graph'>> & { readonly matrices: MatrixLookup } {
+): Required<Pick<Network, 'visit' | 'without'>> & { readonly matrices: MatrixLookup } {
   const without = matrixNames(checkpoint);
   const quantised = new Map<string, QuantisedRows>();
   return {
