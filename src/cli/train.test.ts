@@ -208,6 +208,8 @@ describe('lzero train', () => {
     const { exitCode, stdout, stderr } = await lzero(config, '--dry-run', '--set', `model.base=${base}`);
     expect(exitCode, stderr).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ model: { base } });
+    const idle = await lzero(config, '--dry-run', '--set', `model.base=${base}`, '--set', 'optim.head.weightDecay=0');
+    expect(idle.stderr).toContain('`optim.head`: it would have no effect');
   });
 
   it('checks a training of mean states by settings of its own, with lines', async () => {

@@ -16,7 +16,7 @@ export type ReadQueries = Pick<TermVectorProblem, 'onPass'> & {
   readonly texts: readonly string[];
   /** Their vectors, beside them. */
   readonly vectors: Rows;
-  /** Those of the terms of the vocabulary, each by itself; zeros for terms that nobody asks for. */
+  /** Those of the terms of the vocabulary, each by itself. */
   readonly ofTerms: Rows;
 };
 

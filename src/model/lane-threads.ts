@@ -7,8 +7,8 @@
 /** Copies at most: each has the weights in memory. */
 const MAX_LANES = 4;
 
-/** Threads of each copy. A number that makes no sense is the engine's to refuse. */
+/** Threads of each copy, all that there are. A number that makes no sense is the engine's to refuse. */
 export function laneThreads(threads: number): number[] {
   const count = threads > 1 ? Math.min(MAX_LANES, threads) : 1;
-  return Array.from({ length: count }, () => (count === 1 ? threads : Math.floor(threads / count)));
+  return Array.from({ length: count }, (_, lane) => Math.floor((threads + lane) / count));
 }

@@ -33,7 +33,7 @@ export const lexicalSchema = z.strictObject({
 export type LexicalRule = z.infer<typeof lexicalSchema>;
 
 /** All but the gain, where nobody says otherwise: chosen on development sets (docs/EXPERIMENTS.md). */
-const DEFAULTS: LexicalRule = { gain: 1, k1: 0.9, b: 0.4, averageLength: 150, minIdf: 1.5 };
+export const LEXICAL_DEFAULTS: LexicalRule = { gain: 1, k1: 0.9, b: 0.4, averageLength: 150, minIdf: 1.5 };
 
 /** What a lexical part asks of a model: its query weights, and the terms that weigh nothing. */
 export type LexicalTerms = { readonly idf: Float32Array; readonly droppedTerms: ReadonlySet<number> };
@@ -70,10 +70,10 @@ export function parseLexical(text: string): LexicalRule | 'none' {
     known.find(([, short]) => short === name)?.[0] ?? `"${name}"`,
     value.trim() === '' ? Number.NaN : Number(value),
   ]);
-  const parsed = lexicalSchema.safeParse({ ...DEFAULTS, ...Object.fromEntries(entries) });
+  const parsed = lexicalSchema.safeParse({ ...LEXICAL_DEFAULTS, ...Object.fromEntries(entries) });
   if (parsed.success && entries.some(([key]) => key === 'gain')) return parsed.data;
   throw new UsageError(`unknown lexical part "${text}"`, {
-    hint: `none, a gain such as 0.5, or ${formatLexical({ ...DEFAULTS, gain: 0.5 })} (gain > 0; the others may be left out)`,
+    hint: `none, a gain such as 0.5, or ${formatLexical({ ...LEXICAL_DEFAULTS, gain: 0.5 })} (gain > 0; the others may be left out)`,
   });
 }
 

@@ -7,6 +7,7 @@ import { createReadStream } from 'node:fs';
 import { CheckpointError, messageOf } from '../core/index.ts';
 import type { BertConfig } from './bert-config.ts';
 import { Checkpoint } from './checkpoint.ts';
+import { FIRMNESS } from './firm-threshold.ts';
 import type { Precision } from './int8/precision.ts';
 import { quantisedTensors } from './int8/quantised-tensors.ts';
 import { graphFiles } from './layouts/network-in.ts';
@@ -28,6 +29,7 @@ export async function modelIdentity(model: ModelFolder, precision: Precision): P
     JSON.stringify([isCodes ? ['int8', sorted(decisive)] : decisive, config && sizesOf(config), tokenizerFiles]),
   );
   hash.update(bytesOf(idf.values));
+  if (settings.kind === 'bert') await hashHead(hash, model.encoderFolder);
   if (isCodes) await hashCodes(hash, model.encoderFolder);
   else for (const path of await networkFiles(model)) await hashFile(hash, path);
   return hash.digest('hex');
@@ -57,6 +59,13 @@ async function networkFiles(model: ModelFolder): Promise<readonly string[]> {
   const path = await networkFile(model);
   if (path === undefined) return [];
   return model.settings.kind === 'onnx' ? await graphFiles(path) : [path];
+}
+
+/** What a topic head does with its thresholds is a number of ours, not of its file. */
+async function hashHead(hash: Hash, folder: string): Promise<void> {
+  const checkpoint = await Checkpoint.open(folder);
+  if (checkpoint.head === 'topic') hash.update(JSON.stringify({ firmness: FIRMNESS }));
+  await checkpoint.close();
 }
 
 async function hashCodes(hash: Hash, folder: string): Promise<void> {

@@ -37,8 +37,9 @@ describe('a network', () => {
 });
 
 describe('copies of a network in integers', () => {
-  it('share the threads, four at most', () => {
-    expect([1, 2, 3, 4, 9].map(laneThreads)).toEqual([[1], [1, 1], [1, 1, 1], [1, 1, 1, 1], [2, 2, 2, 2]]);
+  it('share all threads, four at most', () => {
+    expect([1, 2, 3, 4, 6].map(laneThreads)).toEqual([[1], [1, 1], [1, 1, 1], [1, 1, 1, 1], [1, 1, 2, 2]]);
+    expect(laneThreads(11)).toEqual([2, 3, 3, 3]);
   });
 
   it('give what one gives, each text where it belongs', async () => {

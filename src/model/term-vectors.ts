@@ -22,8 +22,8 @@ export type TermVectorProblem = {
   readonly ofTerms: Rows;
   /** ρ, in queries: a term in that many, alone, is halfway between C⁰ and them. */
   readonly penalty: number;
-  /** Told after each pass over the queries how far they are from the sums, as a share of their spread. */
-  readonly onPass?: ((pass: number, unexplained: number) => void) | undefined;
+  /** Told after each pass over the queries what is left of the normal equations' residual, as a share of the first. */
+  readonly onPass?: ((pass: number, residual: number) => void) | undefined;
 };
 
 /** Passes over the queries at most; after forty nothing moves that a search could see. */

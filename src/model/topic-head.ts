@@ -2,27 +2,26 @@
  * A head that decodes what a document is about as a whole by a vector of its own for each term (term-vectors.ts).
  *
  *     x_j = relu( (t − t̄)·(s·c_j) )                   t = h̄/‖h̄‖, the mean state of the document at length 1
- *     b_j = −s·θ/g_j                                  t̄ the mean of t over documents;  g_j = q_j·exp(−κ·q_j)
- *     o_j = 0, or b_j where q_j is below OWN_TERMS
+ *     b_j = −s·θ/g_j                                  t̄ the mean of t over documents;  g_j = q_j·exp(−η·q_j)
+ *     o_j = 0, or b_j where q_j is below the least weight that lexical parts take (lexical.ts)
  *
  * q_j is the weight of the term in a query, and exp(−q_j) how often it is asked for, if q_j is an inverse document frequency:
  * a term is kept where it has much to say, q_j·(t − t̄)·c_j, for queries that come. θ leaves TARGET_TERMS active on average. Terms of
- * the text itself are kept where x_j + o_j > 0 (topic-terms.ts): a lexical part has them in the vector anyway, and x_j is what they
- * weigh in this text. s and κ were chosen on development sets (docs/EXPERIMENTS.md). t̄ could be a part of b: but it is what documents have in common,
+ * the text itself are kept where x_j + o_j > 0 (topic-terms.ts), besides those: a lexical part has them in the vector anyway, and x_j is what they
+ * weigh in this text. s and η were chosen on development sets (docs/EXPERIMENTS.md). t̄ could be a part of b: but it is what documents have in common,
  * several times what tells them apart, and codes of c_j (int8/) would be off by their error in it. Knows nothing of networks.
  */
 import { assert, InputError } from '../core/index.ts';
+import { LEXICAL_DEFAULTS } from './lexical.ts';
 import { meanRow, type Rows } from './pooled-matrix.ts';
 import { TOPIC } from './tensor-names.ts';
 import type { TensorToWrite } from './tensors/safetensors-writer.ts';
 
 /** s: the activation log(1 + x) is nearly straight for most weights. */
 const SCALE = 3;
-/** κ: 0 keeps what weighs most in a query that comes, ½ what does in all that come. */
+/** η: 0 keeps what weighs most in a query that comes, ½ what does in all that come. */
 const RARENESS = 0.3;
-/** Query weight from which on terms of the text have no threshold: minIdf of lexical parts (lexical.ts). */
-const OWN_TERMS = 1.5;
-/** Active terms a document, on average over the documents that θ is set on. */
+/** Active terms a document, on average over the documents that θ is set on; terms of the text below their thresholds come on top. */
 const TARGET_TERMS = 180;
 /** With fewer, the topic of one document becomes everybody's offset. */
 const MIN_DOCUMENTS = 100;
@@ -69,12 +68,12 @@ export function topicHead({ terms, documents, queryWeights, excluded }: TopicHea
   const mean = meanRow(documents); // t̄
   const theta = threshold({ terms, documents, mean, gains });
   const bias = gains.map((gain) => (gain > 0 ? (-SCALE * theta) / gain : NEVER));
-  const ownBias = bias.map((b, j) => (gains[j] > 0 && queryWeights[j] >= OWN_TERMS ? 0 : b));
+  const ownBias = bias.map((b, j) => (gains[j] > 0 && queryWeights[j] >= LEXICAL_DEFAULTS.minIdf ? 0 : b));
   const scaled = { data: terms.data.map((value) => SCALE * value), width };
   return { terms: scaled, mean: Float32Array.from(mean), bias, ownBias };
 }
 
-/** c of the s·c that a head has stored. */
+/** c of the s·c that a head has stored, if it was made with the same s. */
 export function storedTerms({ data, width }: Rows): Rows {
   return { data: data.map((value) => value / SCALE), width };
 }

@@ -28,6 +28,11 @@ export class Lanes<E extends Encoder> {
     return new Lanes(all);
   }
 
+  /** One encoder that has copies of its network itself: as many texts at a time as it has of those. */
+  static over<E extends Encoder>(encoder: E, threads: number = availableParallelism()): Lanes<E> {
+    return new Lanes(laneThreads(threads).map(() => encoder));
+  }
+
   private constructor(all: readonly E[]) {
     this.#all = all;
     this.#idle = [...all];
@@ -57,6 +62,6 @@ export class Lanes<E extends Encoder> {
 
   /** Ends all engines. */
   async close(): Promise<void> {
-    await Promise.all(this.#all.map((encoder) => encoder.close()));
+    await Promise.all(Array.from(new Set(this.#all), (encoder) => encoder.close()));
   }
 }

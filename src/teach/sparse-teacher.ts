@@ -22,7 +22,11 @@ export async function sparseTeacher(spec: TeacherSpec, { threads }: RunnerOption
     });
   const load = kind === 'siamese' ? loadQueryModel : loadModel;
   const options = { encodeLength: maxLength, precision };
-  const lanes = await inTeacherWords(() => Lanes.open((own) => load(folder, { ...options, threads: own }), threads));
+  const whole = await inTeacherWords(() => load(folder, { ...options, threads })); // its network is not loaded yet
+  const hasCopies = whole.settings.kind === 'bert' && whole.precision === 'int8';
+  const lanes = hasCopies
+    ? Lanes.over(whole, threads)
+    : await Lanes.open((own) => load(folder, { ...options, threads: own }), threads);
   const model = lanes.first;
   const isSiamese = kind === 'siamese' || (kind === undefined && 'queries' in model.settings);
   return {

@@ -233,7 +233,9 @@ const optimSchema = z
     seed,
     head: groupSchema
       .default({})
-      .describe('the head of its own: scale, input share and bias of a tied one, the decoder bias'),
+      .describe(
+        'the head of its own: scale, input share and bias of a tied one, the decoder bias; not for topic heads',
+      ),
   })
   .superRefine(checkWarmup);
 

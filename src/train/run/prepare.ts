@@ -113,6 +113,7 @@ async function openInputs(
   const checkpoint = await openCheckpoint(base, config);
   let teachers: LiveTeachers | undefined;
   try {
+    await forSetting(['optim', 'head'], async () => refuseIdleHead(config, checkpoint));
     const { vocabulary } = base.tokenizer;
     const logger = loggerOf(options.listener);
     teachers = await LiveTeachers.open(config, { folder: teacherFolder, vocabulary, logger });
@@ -265,6 +266,17 @@ async function openCheckpoint(
     await checkpoint.close();
     throw missingHead(base, `lzero model import ${base} -o MODEL`);
   });
+}
+
+/** A topic head has thresholds, which do not learn, and term vectors, which learn as the network does. */
+function refuseIdleHead({ optim }: TrainConfig, { head }: Checkpoint): void {
+  if (head !== 'topic' || Object.values(optim.head).every((value) => value === undefined)) return;
+  throw new ConfigError(
+    'it would have no effect: the base has a topic head, whose term vectors learn as the network does',
+    {
+      hint: 'leave it out',
+    },
+  );
 }
 
 /** Rows that only fill the table up to a round size are few: more than this share without a token are another model's. */
