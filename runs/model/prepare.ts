@@ -39,6 +39,7 @@ if (!data || !work || !(part >= 1 && part <= numParts))
 mkdirSync(work, { recursive: true });
 
 const { documents: known, queries: knownQueries } = await measuredTexts();
+let numMadeKnown = 0;
 const side = await loadModel('bow');
 const seen = new KnownTexts();
 /** A document as it is written, with how many of its queries were made of it. */
@@ -60,7 +61,7 @@ const count = (of: (document: Written) => number): number => asked.reduce((sum, 
 writeFileSync(join(work, 'documents.jsonl'), linesOf(asked.map(({ numMade: _, ...document }) => document)));
 console.log(
   `${asked.length} documents with ${count(({ queries }) => queries.length)} queries written (part ${values.part} of ${all.length}); ` +
-    `${count(({ numMade }) => numMade)} of the queries are made of the documents`,
+    `${count(({ numMade }) => numMade)} of the queries are made of the documents, ${numMadeKnown} of those were dropped since they stand in measured sets`,
 );
 
 /** All that stands in sets that the model is measured on: every document, and the queries of every split. */
@@ -77,11 +78,15 @@ async function measuredTexts(): Promise<{ readonly documents: KnownTexts; readon
 /** Documents of a source that may be trained on, at most as many as it may give, those that people have asked for first. */
 async function documentsOf({ name, licence, cap, read }: Source) {
   const dropped = { short: 0, measured: 0, twice: 0 };
+  let numKnown = 0;
   const found: TrainingDocument[] = [];
   for await (const document of read(data)) {
     const reason = reasonToDrop(document);
     if (reason) dropped[reason]++;
-    else found.push({ ...document, queries: usableQueries(document) });
+    else {
+      numKnown += document.queries.filter((query) => knownQueries.has(query)).length;
+      found.push({ ...document, queries: usableQueries(document) });
+    }
   }
   const [withQueries, without] = [true, false].map((has) => found.filter(({ queries }) => queries.length > 0 === has));
   const kept = [...evenlySpaced(withQueries, cap), ...evenlySpaced(without, Math.max(0, cap - withQueries.length))];
@@ -90,7 +95,7 @@ async function documentsOf({ name, licence, cap, read }: Source) {
   const beyond = `${found.length - kept.length} beyond the cap`;
   return {
     kept,
-    report: `${name} (${licence}): ${kept.length} documents, ${numQueries} queries; left out: ${reasons}, ${beyond}`,
+    report: `${name} (${licence}): ${kept.length} documents, ${numQueries} queries; left out: ${reasons}, ${beyond}; ${numKnown} queries stand in measured sets`,
   };
 }
 
@@ -122,7 +127,8 @@ function withMadeQueries(documents: readonly TrainingDocument[], source: string)
   } as const;
   const made = new Map<string, MadeQuery[]>();
   for (const query of makeQueries(pool, side, options))
-    if (!knownQueries.has(query.text)) made.set(query.positives[0], [...(made.get(query.positives[0]) ?? []), query]);
+    if (knownQueries.has(query.text)) numMadeKnown++;
+    else made.set(query.positives[0], [...(made.get(query.positives[0]) ?? []), query]);
   return documents.map(({ id, queries, ...document }) => {
     const own = made.get(id) ?? [];
     const text = own[0]?.positiveTexts?.[0] ?? documentText(document);

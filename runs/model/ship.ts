@@ -1,6 +1,6 @@
 /**
  * Makes a shipped model of a trained one: with the lexical part and pruning that were tuned on the development sets, in
- * float32 as MODEL-tuned, which runs/model/table.ts measures, and in 8-bit codes as models/NAME. The card there stays, and is
+ * float32 as MODEL-tuned, which runs/model/table.ts measures, and in codes as models/NAME. The card there stays, and is
  * to be brought up to date by hand.
  *
  *     npm run build && npx tsx runs/model/ship.ts MODEL NAME [--lexical gain:0.5] [--prune top-k:200] \
@@ -9,7 +9,7 @@
  * What is not given stays as MODEL has it; --floor is the query weight below which tokens are left out of queries, --tables
  * and --feed-forward are for `lzero model quantize`. Afterwards `npx tsx scripts/golden-shipped.ts` writes down what it gives.
  */
-import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -49,6 +49,7 @@ try {
   console.log(
     lzero('model', 'quantize', tuned, '-o', join(work, name), '--tables', tables, '--feed-forward', feedForward),
   );
+  mkdirSync(target, { recursive: true });
   for (const file of readdirSync(target).filter((file) => file !== CARD)) rmSync(join(target, file));
   for (const file of readdirSync(join(work, name)).filter((file) => file !== CARD && file !== TOKENIZER))
     cpSync(join(work, name, file), join(target, file));

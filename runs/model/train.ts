@@ -1,7 +1,7 @@
 /**
  * Trains the shipped model, or goes on: a sitting of a few hours that can be stopped and resumed.
  *
- *     npm run build && npx tsx runs/model/train.ts WORK --teacher NAME [--teacher NAME] [--base WORK/start] \
+ *     npm run build && npx tsx runs/model/train.ts WORK --teacher NAME [--teacher NAME] [--base default] \
  *         [--run WORK/distil] [--lexical gain:0.5] [--set key=value …]
  *
  * WORK has groups.jsonl and what the teachers of runs/model/groups.ts have read, and development (runs/model/development.ts). --lexical gives the base a lexical part
@@ -29,7 +29,7 @@ const { positionals, values } = parseArgs({
 const [work] = positionals;
 if (!work || values.teacher.length === 0) throw new Error('usage: npx tsx runs/model/train.ts WORK --teacher NAME');
 const run = values.run ?? join(work, 'distil');
-const base = withLexical(values.base ?? join(work, 'start'));
+const base = withLexical(values.base ?? 'default');
 const settings = [
   `model.base=${base}`,
   `data.train=${join(work, 'groups.jsonl')}`,
