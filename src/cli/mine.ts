@@ -327,7 +327,7 @@ type Tally = {
   numFiltered: number;
   /** Their answer was not found. */
   numDropped: number;
-  /** Too little was found for them. */
+  /** There were no two documents to tell apart. */
   numShort: number;
   numUnknown: number;
 };
@@ -469,7 +469,7 @@ function searched(input: string, pool: DocumentPool): SearchedDocuments {
   };
 }
 
-const TOO_FEW = 'left out, fewer than two documents were found';
+const TOO_FEW = 'left out, without two documents to tell apart';
 
 async function report(
   context: CliContext,
