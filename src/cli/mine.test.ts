@@ -324,6 +324,17 @@ describe('an error of lzero mine', () => {
     expect(stderr).toMatch(/hint: .*--queries.*--pseudo-queries/);
   });
 
+  it('says whose ids judgements hold, where no query has an answer among the documents', async () => {
+    scratch.write('clicks/qrels/train.tsv', 'query-id\tcorpus-id\tscore\nq1\tguide/proxy.md\t1\n');
+    scratch.writeLines('clicks/queries.jsonl', [{ _id: 'q1', text: 'river' }]);
+    scratch.writeLines('clicks/corpus.jsonl', [{ _id: 'proxy', text: 'the river was cold' }]);
+    const { exitCode, stderr } = await lzero('mine', scratch.path('clicks'), '-o', scratch.path('x.jsonl'));
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('has no query of split train with an answer')]);
+    expect(stderr).toMatch(
+      /hint: qrels\/train\.tsv judges by the ids of queries\.jsonl and corpus\.jsonl; it names "guide\/proxy\.md", .* "proxy"/,
+    );
+  });
+
   it('says where the input stands, where it was taken for kinds of pseudo-queries', async () => {
     const folder = scratch.path('.');
     const { exitCode, stderr } = await lzero('mine', '--pseudo-queries', folder, '-o', scratch.path('x.jsonl'));
