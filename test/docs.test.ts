@@ -6,8 +6,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
 import { parseConfig } from '../src/config/index.ts';
-import { statesConfigSchema, trainConfigSchema, trainingSettings } from '../src/train/index.ts';
+import { sweepSchema } from '../src/sweep/index.ts';
+import { asksForStates, statesConfigSchema, trainConfigSchema, trainingSettings } from '../src/train/index.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const run = promisify(execFile);
@@ -19,11 +21,42 @@ const FILES = [
     .map((name) => join('docs', name)),
 ];
 
-const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const readText = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+const readme = readText('README.md');
+const training = readText('docs/TRAINING.md');
+
+/** The YAML blocks of a document, as they stand there. */
+function yamlBlocks(text: string): string[] {
+  return Array.from(text.matchAll(/```yaml\n([\s\S]*?)```/g), ([, block]) => block);
+}
+
+/** Reads a configuration as its command would: of a sweep, of mean states, or of any other training. */
+function readAsCommand(text: string) {
+  const value: unknown = parse(text);
+  if (typeof value === 'object' && value !== null && 'base' in value) return parseConfig(text, sweepSchema);
+  return asksForStates(value) ? parseConfig(text, statesConfigSchema) : parseConfig(text, trainConfigSchema);
+}
+
+/**
+ * The YAML blocks of a document as whole configurations. One that names neither a model nor a base changes sections of
+ * another: of the one above it under the same heading, or else of the first of the document.
+ */
+function wholeConfigs(text: string): string[] {
+  const first = parse(yamlBlocks(text)[0]);
+  return text.split(/^## /m).flatMap((section) => {
+    let whole = first;
+    return yamlBlocks(section).map((block) => {
+      const value = parse(block);
+      if (!('model' in value || 'base' in value)) return stringify({ ...whole, ...value });
+      whole = value;
+      return block;
+    });
+  });
+}
 
 /** Targets of Markdown links that are files of the repository. */
 function localLinks(file: string): string[] {
-  const text = readFileSync(join(ROOT, file), 'utf8');
+  const text = readText(file);
   const targets = Array.from(text.matchAll(/\]\(([^)\s]+)\)/g), (match) => match[1]);
   return targets.filter((target) => !/^[a-z]+:/.test(target)).map((target) => target.split('#')[0]);
 }
@@ -33,8 +66,30 @@ function fromDist(block: string): string {
   return block.replace(/'lzero(\/\w+)?'/g, (_, subpath = '') => JSON.stringify(join(ROOT, `dist${subpath}/index.js`)));
 }
 
-async function helpOf(words: readonly string[]): Promise<string> {
+const helps = new Map<string, Promise<string>>(); // a process per command, not per line
+
+function helpOf(...words: readonly string[]): Promise<string> {
+  const name = words.join(' ');
+  const help = helps.get(name) ?? printHelp(words);
+  helps.set(name, help);
+  return help;
+}
+
+async function printHelp(words: readonly string[]): Promise<string> {
   return (await run(process.execPath, [join(ROOT, 'dist/cli/main.js'), ...words, '--help'])).stdout;
+}
+
+/** What is wrong with a command line: a command or an option that there is not. */
+async function mistakesIn(line: string): Promise<string[]> {
+  const [command, sub = ''] = line.split(/\s+/).slice(1);
+  const own = await helpOf(command);
+  const words = own.startsWith(`Usage: lzero ${command} [options] [command]`) ? [command, sub] : [command];
+  const help = await helpOf(...words);
+  if (!help.startsWith(`Usage: lzero ${words.join(' ')} `)) return [`${line}: there is no ${words.join(' ')}`];
+  const options = Array.from(line.matchAll(/(?<=\s)--?[a-z][a-z\d-]*/g), ([option]) => option);
+  return options
+    .filter((option) => !new RegExp(`^ {2}(-\\w, )?${option}(,| |$)`, 'm').test(help))
+    .map((option) => `${line}: there is no ${option}`);
 }
 
 describe('documents', () => {
@@ -48,12 +103,35 @@ describe('documents', () => {
   });
 
   it('docs/TRAINING.md has every setting as the schema has it (scripts/training-settings.ts)', () => {
-    const text = readFileSync(join(ROOT, 'docs/TRAINING.md'), 'utf8');
-    for (const line of trainingSettings().split('\n')) expect(text).toContain(line);
-    const [, example] = /```yaml\n([\s\S]*?)```/.exec(text) ?? [];
-    expect(parseConfig(example, trainConfigSchema)).toMatchObject({ sparsity: { lambda: 0.04, threshold: 200 } });
-    const [, states] = /## Mean states[\s\S]*?```yaml\n([\s\S]*?)```/.exec(text) ?? [];
-    expect(parseConfig(states, statesConfigSchema)).toMatchObject({ rank: { loss: 'states' } });
+    for (const line of trainingSettings().split('\n')) expect(training).toContain(line);
+  });
+
+  it.each([
+    ['README.md', 1],
+    ['docs/TRAINING.md', 7],
+  ])('%s: every YAML block is a configuration, or part of one', (file, count) => {
+    const configs = wholeConfigs(readText(file));
+    expect(configs).toHaveLength(count);
+    for (const config of configs) expect(() => readAsCommand(config), config).not.toThrow();
+  });
+
+  it.each(['adapt', 'model', 'heal', 'learn-scifact', 'objectives', 'collapse'])(
+    'configs/%s.yaml is one, too',
+    (name) => {
+      expect(() => readAsCommand(readText(`configs/${name}.yaml`))).not.toThrow();
+    },
+  );
+
+  it('docs/TRAINING.md adapts as configs/adapt.yaml does, with one name for the teacher', () => {
+    const [section] = /## Adapt the embedded model[\s\S]*?\n(?=## )/.exec(training) ?? [''];
+    const [guide] = yamlBlocks(section);
+    const { output: _output, ...config } = parse(readText('configs/adapt.yaml'));
+    expect(parse(guide)).toEqual(config);
+    const [teacher] = config.teachers.models;
+    const [, ...mined] = section.split('--teacher ').map((rest) => rest.split(' ')[0]);
+    expect(mined).toEqual([teacher, teacher]);
+    const options = teacher.slice(teacher.indexOf(','));
+    expect(readText('runs/model/adapt.ts')).toContain(`'gte-small')}${options}\``);
   });
 
   it("README's library examples run, one after the other in an empty folder", async () => {
@@ -73,17 +151,31 @@ describe('documents', () => {
     }
   }, 120_000);
 
-  it('the commands that README and docs/MODELS.md show exist, with the options shown', async () => {
-    const text = readme + readFileSync(join(ROOT, 'docs/MODELS.md'), 'utf8');
-    const lines = text.match(/^ {4}node dist\/cli\/main\.js .*$/gm) ?? [];
-    expect(lines.length).toBeGreaterThan(3);
-    const helps = new Map<string, string>(); // a process per command, not per line
-    for (const line of lines) {
-      const [command, sub] = line.trim().split(' ').slice(2);
-      const words = command === 'model' || command === 'opensearch' ? [command, sub] : [command];
-      const help = helps.get(words.join(' ')) ?? (await helpOf(words));
-      helps.set(words.join(' '), help);
-      for (const [option] of line.matchAll(/--[a-z\d-]+/g)) expect(help, line).toContain(option);
-    }
-  }, 60_000);
+  it.each([
+    ['README.md', 20],
+    ['docs/MODELS.md', 6],
+    ['docs/TRAINING.md', 20],
+    ['models/lzero-en/README.md', 4],
+  ])(
+    '%s: the commands that it shows exist, with the options shown',
+    async (file, atLeast) => {
+      // On a line of their own, or in a sentence between backticks.
+      const lines =
+        readText(file).match(/(?<=^ {4})(node dist\/cli\/main\.js|lzero) .*$|(?<=`)lzero [^`]+(?=`)/gm) ?? [];
+      expect(lines.length).toBeGreaterThanOrEqual(atLeast);
+      const commands = lines.map((line) => line.replace('node dist/cli/main.js', 'lzero'));
+      for (const command of commands) expect(await mistakesIn(command)).toEqual([]);
+    },
+    120_000,
+  );
+
+  it('a command line with a command or an option that there is not is a mistake', async () => {
+    expect(await mistakesIn('lzero train train.yaml --view   the page beside the run')).toEqual([]);
+    expect(await mistakesIn('lzero tran train.yaml')).toEqual(['lzero tran train.yaml: there is no tran']);
+    expect(await mistakesIn('lzero model quantise MODEL')).toEqual([expect.stringContaining('no model quantise')]);
+    expect(await mistakesIn('lzero mine . -o x --agree 3 -k')).toEqual([
+      expect.stringMatching(/there is no --agree$/), // though there is --agreement
+      expect.stringMatching(/there is no -k$/),
+    ]);
+  }, 120_000);
 });

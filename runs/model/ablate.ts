@@ -15,7 +15,7 @@ import type { SparseVector } from '../../src/core/index.ts';
 import { lexicalOf, prune } from '../../src/model/index.ts';
 import { markdownHead, markdownRow } from '../lib/markdown.ts';
 import { trainOnce } from '../lib/train-once.ts';
-import { DEVELOPMENT } from './evaluation.ts';
+import { DEVELOPMENT, setsNamed } from './evaluation.ts';
 import { encodeSets, measureVectors, withLexical } from './network-vectors.ts';
 
 const CONFIG = resolve(import.meta.dirname, '../../configs/model.yaml');
@@ -34,6 +34,7 @@ const [data, work] = positionals;
 const { base, teacher: teachers, sparse } = values;
 if (!data || !work || !base || teachers.length === 0)
   throw new Error('usage: npx tsx runs/model/ablate.ts DATA WORK --base MODEL --teacher NAME');
+const measured = setsNamed(values.sets); // before hours of training
 
 const SETTINGS: Readonly<Record<string, readonly string[]>> = {
   recipe: [],
@@ -65,7 +66,7 @@ await compare();
 async function compare(): Promise<void> {
   const loaded = [];
   for (const { name, folder } of runs) {
-    const encoded = await encodeSets(folder, { data, work, sets: values.sets.split(',') });
+    const encoded = await encodeSets(folder, { data, work, sets: measured });
     const all = encoded.sets.flatMap(({ vectors }) => vectors);
     loaded.push({ name, lexical: lexicalOf(encoded.settings), all, length: meanLength(all), ...encoded });
   }

@@ -18,7 +18,7 @@ const CONFIG = resolve(import.meta.dirname, '../../configs/adapt.yaml');
 const [data, work, weights] = process.argv.slice(2);
 if (!data || !work || !weights) throw new Error('usage: npx tsx runs/model/adapt.ts DATA WORK WEIGHTS');
 const place = join(work, 'adapt');
-process.env.LZERO_CACHE = place; // where `mine` keeps what the teacher has read, for training to find
+process.env.LZERO_CACHE = place; // where `mine` keeps what the teacher has read, and training finds it
 const teacher = `dense:${join(weights, 'gte-small')},pooling=mean,max-length=192`;
 const collection = await splitCollection();
 const corpus = join(collection, 'corpus.jsonl');
@@ -77,7 +77,6 @@ function trained(name: string, train: readonly object[]): string {
   const settings = [
     `data={ train: ${JSON.stringify(train)}, docsPerQuery: 2 }`,
     `teachers.models=${JSON.stringify([teacher])}`,
-    `teachers.memory=${join(place, 'teachers')}`,
   ];
   const minutes = trainOnce(CONFIG, run, settings);
   if (minutes > 0) console.log(`${name}: ${minutes.toFixed(1)} minutes of training`);

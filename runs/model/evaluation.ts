@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Random } from '../../src/core/index.ts';
+import { chosenByName } from '../lib/chosen-by-name.ts';
 import { pageTitle, rows } from './sources.ts';
 
 /** A collection in BEIR layout, and its split. */
@@ -38,6 +39,11 @@ export const DEVELOPMENT: EvaluationSet = {
   counted: false,
   from: { made: 'development' },
 };
+
+/** The sets that --sets names, of the table or the development set. */
+export function setsNamed(list: string): EvaluationSet[] {
+  return chosenByName([...EVALUATION_SETS, DEVELOPMENT], list, { option: '--sets' });
+}
 
 /** The folder of a set; those of titles are made in `work` where they are missing. */
 export async function folderOf({ name, from }: EvaluationSet, data: string, work: string): Promise<string> {

@@ -18,7 +18,7 @@ import {
 } from '../../src/model/index.ts';
 import { documentText, encodeQuery, type IdfTable } from '../../src/text/index.ts';
 import { lzero } from '../lib/lzero.ts';
-import { DEVELOPMENT, EVALUATION_SETS, folderOf } from './evaluation.ts';
+import { EVALUATION_SETS, type EvaluationSet, folderOf } from './evaluation.ts';
 
 /** A set with the network's vector of each document. */
 export type EncodedSet = {
@@ -31,7 +31,7 @@ export type EncodedSet = {
 };
 
 /** Where the data is, where vectors are kept, and of which sets. */
-export type SetPlaces = { readonly data: string; readonly work: string; readonly sets: readonly string[] };
+export type SetPlaces = { readonly data: string; readonly work: string; readonly sets: readonly EvaluationSet[] };
 
 /** What queries are made with. */
 type QuerySide = { readonly tokenizer: Model['tokenizer']; readonly idf: IdfTable };
@@ -52,7 +52,7 @@ export async function encodeSets(
   const model = await loadModel(folder);
   const own = (await model.identity()).slice(0, 12);
   const encoded: EncodedSet[] = [];
-  for (const set of [...EVALUATION_SETS, DEVELOPMENT].filter(({ name }) => sets.includes(name))) {
+  for (const set of sets) {
     const path = await folderOf(set, data, work);
     const file = join(work, 'vectors', `${own}-${set.name}.jsonl`);
     mkdirSync(join(work, 'vectors'), { recursive: true });
@@ -69,7 +69,7 @@ export async function encodeSets(
  */
 export async function writeVectors(
   whole: string,
-  { data, work, set, alone }: Omit<SetPlaces, 'sets'> & { readonly set: string; readonly alone: boolean },
+  { data, work, set, alone }: Omit<SetPlaces, 'sets'> & { readonly set: EvaluationSet; readonly alone: boolean },
 ): Promise<string> {
   const { model, settings, sets } = await encodeSets(whole, { data, work, sets: [set] });
   const lexical = alone ? undefined : lexicalOf(settings);
@@ -84,7 +84,7 @@ export async function writeVectors(
   const file = join(
     work,
     'vectors',
-    `${(await model.identity()).slice(0, 12)}-${set}-${alone ? 'alone' : 'whole'}.jsonl`,
+    `${(await model.identity()).slice(0, 12)}-${set.name}-${alone ? 'alone' : 'whole'}.jsonl`,
   );
   await model.close();
   writeFileSync(`${file}.partial`, lines.join(''));

@@ -11,6 +11,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { chosenByName } from '../lib/chosen-by-name.ts';
 import { lzero } from '../lib/lzero.ts';
 import { markdownHead, markdownRow } from '../lib/markdown.ts';
 import { EVALUATION_SETS, type EvaluationSet, folderOf } from './evaluation.ts';
@@ -51,7 +52,7 @@ type Result = {
 type Results = Record<string, Record<string, Result>>;
 
 const results: Results = existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : {};
-const sets = EVALUATION_SETS.filter(({ name }) => values.sets.split(',').includes(name));
+const sets = chosenByName(EVALUATION_SETS, values.sets, { option: '--sets' });
 if (!values.print) await measureAll();
 print();
 
@@ -73,7 +74,9 @@ function systemsToMeasure(): System[] {
     ...(values.model ? [{ name: 'ours, fp32', model: values.model }] : []),
     { name: 'rrf of ours and bm25', model: OURS, as: 'fused' },
   ];
-  return all.filter(({ name }) => !values.systems || values.systems.split('; ').includes(name));
+  return values.systems === undefined
+    ? all
+    : chosenByName(all, values.systems, { option: '--systems', separator: ';' });
 }
 
 function identityOf(model: string): string {
@@ -102,7 +105,7 @@ async function measureAll(): Promise<void> {
     ) {
       const index = join(place, set.name, `${identity.slice(0, 12)}${as === 'alone' ? '-alone' : ''}.index`);
       if (!isBuilt(index)) {
-        const places = { data, work, set: set.name, alone: as === 'alone' };
+        const places = { data, work, set, alone: as === 'alone' };
         const vectors = model === 'bow' ? [] : ['--vectors', await writeVectors(model, places)];
         build(index, folder, '--model', model, ...vectors);
       }

@@ -12,6 +12,7 @@ import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parseLexical, prune, readIdf } from '../../src/model/index.ts';
 import { markdownHead, markdownRow } from '../lib/markdown.ts';
+import { setsNamed } from './evaluation.ts';
 import { DEVELOPMENT_SETS, encodeSets, measureVectors, withLexical } from './network-vectors.ts';
 import { aboveFloor } from './query-floor.ts';
 
@@ -28,7 +29,7 @@ const { positionals, values } = parseArgs({
 });
 const [data, work, whole] = positionals;
 if (!data || !work || !whole) throw new Error('usage: npx tsx runs/model/tune-lexical.ts DATA WORK MODEL');
-const { model, sets } = await encodeSets(whole, { data, work, sets: values.sets.split(',') });
+const { model, sets } = await encodeSets(whole, { data, work, sets: setsNamed(values.sets) });
 const { tokenizer } = model;
 const tables = [undefined, ...values.idf];
 const names = sets.map(({ name }) => name);

@@ -6,6 +6,7 @@ import { Scratch } from '../../test/cli/index-commands.ts';
 import { goldenFolder } from '../../test/golden/model/fixtures.ts';
 import { firesAt } from '../../test/lib/abort.ts';
 import { EMBEDDED_COLLECTION } from '../data/index.ts';
+import { TrainingData } from '../train/batches/training-data.ts';
 import { indexCommand } from './index-command.ts';
 import { mineCommand } from './mine.ts';
 import { teachCommand } from './teach.ts';
@@ -162,7 +163,9 @@ describe('lzero mine', () => {
   it('finds candidates with a dense encoder that is the teacher, too', async () => {
     const both = ['--system', `dense:${DENSE}`, '--teacher', DENSE];
     const told = await done(...MINE, '-o', scratch.path('dense.jsonl'), '--negatives', '2', ...both);
-    expect(linesOf('dense.jsonl').length).toBe(156);
+    const lines = linesOf('dense.jsonl'); // an encoder without training takes all documents for answers of some queries
+    expect(told).toContain(`${156 - lines.length} queries left out, without two documents to tell apart`);
+    expect(lines.filter(({ negatives }) => negatives.length > 0).length).toBeGreaterThan(100);
     expect(told).toContain('is in use');
   });
 
@@ -254,10 +257,34 @@ describe('lzero mine', () => {
     const queries = scratch.write('queries.txt', 'a bicycle chain\nxqzvw xqzvw\nsomething to eat\n');
     const argv = ['mine', EMBEDDED_COLLECTION, '--queries', queries, '-o', scratch.path('lists.jsonl')];
     const told = await done(...argv);
-    expect(told).toContain('1 query left out, fewer than two documents were found');
+    expect(told).toContain('1 query left out, without two documents to tell apart');
     expect(linesOf('lists.jsonl').map(({ query }) => query)).toEqual(['a bicycle chain', 'something to eat']);
     const { exitCode, stderr } = await lzero(...argv, '--force', '--negatives', '1');
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('a list has two documents at least')]);
+  });
+
+  it('leaves out judged queries without a negative, so that training takes every line', async () => {
+    const judgements = ['q1\ta\t1', 'q2\tc\t1'];
+    scratch.write('small/qrels/train.tsv', ['query-id\tcorpus-id\tscore', ...judgements, ''].join('\n'));
+    scratch.writeLines('small/queries.jsonl', [
+      { _id: 'q1', text: 'river' }, // in every document: for a teacher that counts words, all answer it
+      { _id: 'q2', text: 'winter' },
+    ]);
+    scratch.writeLines('small/corpus.jsonl', [
+      { _id: 'a', text: 'the river was cold' },
+      { _id: 'b', text: 'a boat on the river' },
+      { _id: 'c', text: 'the river in winter' },
+    ]);
+    const train = scratch.path('t.jsonl');
+    const argv = ['mine', scratch.path('small'), '-o', train, '--teacher', 'sparse:bow'];
+    const { exitCode, stdout, stderr } = await lzero('--json', ...argv);
+    expect(exitCode, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ numQueries: 1, numShort: 1, numDropped: 0 });
+    expect(stderr).toContain('1 query left out, without two documents to tell apart');
+    const takes = { docsPerQuery: 2, wantsScores: false };
+    const data = { train, format: 'triples' as const, docsPerQuery: 2, shuffleBuffer: 10, maxBadLines: 0 };
+    const { sources } = await TrainingData.open(data, { takes, batchSize: 1, seed: 1 });
+    expect(sources).toMatchObject([{ numExamples: 1, numSamples: 2, numBad: 0 }]); // c with a, c with b
   });
 
   it('does not take an index of pages for one of their pieces', async () => {
@@ -295,6 +322,17 @@ describe('an error of lzero mine', () => {
     const { exitCode, stderr } = await lzero('mine', file, '-o', scratch.path('x.jsonl'));
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('docs.jsonl has no judgements')]);
     expect(stderr).toMatch(/hint: .*--queries.*--pseudo-queries/);
+  });
+
+  it('says whose ids judgements hold, where no query has an answer among the documents', async () => {
+    scratch.write('clicks/qrels/train.tsv', 'query-id\tcorpus-id\tscore\nq1\tguide/proxy.md\t1\n');
+    scratch.writeLines('clicks/queries.jsonl', [{ _id: 'q1', text: 'river' }]);
+    scratch.writeLines('clicks/corpus.jsonl', [{ _id: 'proxy', text: 'the river was cold' }]);
+    const { exitCode, stderr } = await lzero('mine', scratch.path('clicks'), '-o', scratch.path('x.jsonl'));
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('has no query of split train with an answer')]);
+    expect(stderr).toMatch(
+      /hint: qrels\/train\.tsv judges by the ids of queries\.jsonl and corpus\.jsonl; it names "guide\/proxy\.md", .* "proxy"/,
+    );
   });
 
   it('says where the input stands, where it was taken for kinds of pseudo-queries', async () => {

@@ -11,6 +11,7 @@ import {
   inputFile,
   type LineSink,
   openCollection,
+  type Qrels,
   ReadReport,
   readQueries,
   writeLines,
@@ -263,8 +264,16 @@ async function queriesFor(context: CliContext, source: QuerySource): Promise<rea
   });
   if (judged.length > 0) return judged;
   throw new InputError(`${input} has no query of split ${split} with an answer among its documents`, {
-    hint: 'choose another with --split, or make queries with --pseudo-queries',
+    hint: `${strangeIds({ split, qrels, pool })}choose another split with --split, or make queries with --pseudo-queries`,
   });
+}
+
+/** What tells that judgements name other documents: an id of each; empty where nothing is judged to be an answer. */
+function strangeIds({ split, qrels, pool }: { split: string; qrels: Qrels; pool: DocumentPool }): string {
+  const answers = [...qrels.values()].flatMap((judged) => [...judged].filter(([, grade]) => grade > 0));
+  if (answers.length === 0 || pool.size === 0) return '';
+  const [judged, known] = [answers[0][0], pool.idAt(0)].map((id) => JSON.stringify(id));
+  return `qrels/${split}.tsv judges by the ids of queries.jsonl and corpus.jsonl; it names ${judged}, where documents are called ${known}, say: mend the ids, `;
 }
 
 /** A run with fewer of the queries is taken for one of others: of another split, say. */
@@ -327,7 +336,7 @@ type Tally = {
   numFiltered: number;
   /** Their answer was not found. */
   numDropped: number;
-  /** Too little was found for them. */
+  /** There were no two documents to tell apart. */
   numShort: number;
   numUnknown: number;
 };
@@ -469,7 +478,7 @@ function searched(input: string, pool: DocumentPool): SearchedDocuments {
   };
 }
 
-const TOO_FEW = 'left out, fewer than two documents were found';
+const TOO_FEW = 'left out, without two documents to tell apart';
 
 async function report(
   context: CliContext,

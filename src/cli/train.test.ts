@@ -1,5 +1,5 @@
 /** `lzero train` as it is typed: errors with the line of the file, the lines that are shown, what is printed at the end. */
-import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,6 +8,7 @@ import { rewriteWeights } from '../../test/golden/check/fixtures.ts';
 import { goldenFolder } from '../../test/golden/model/fixtures.ts';
 import { writeTopicModel } from '../../test/lib/convert-models.ts';
 import { writeTinyTraining } from '../../test/train/tiny-training.ts';
+import { openScorer, parseTeacher } from '../teach/index.ts';
 import { trainCommand } from './train.ts';
 
 let folder: string;
@@ -53,6 +54,25 @@ describe('lzero train', () => {
       stoppedEarly: false,
       evaluation: { step: 3, values: { 'ndcg@10': expect.any(Number), flops: expect.any(Number) } },
     });
+  }, 60_000);
+
+  it('knows what mine and teach have encoded with a teacher, in the cache folder', async () => {
+    const cache = join(folder, 'cache');
+    const teacher = join(import.meta.dirname, '../../test/golden/dense/mean');
+    const scorer = await openScorer(parseTeacher(teacher));
+    const file = join(cache, 'teachers', `${scorer.identity.slice(0, 16)}.vectors`);
+    await scorer.close();
+    mkdirSync(join(cache, 'teachers'), { recursive: true });
+    writeFileSync(file, 'a letter in place of vectors: whoever looks at it says so');
+    const set = [
+      '--set',
+      'rank={ loss: kl, inBatchNegatives: true }',
+      '--set',
+      `teachers={ models: [ "${teacher}" ] }`,
+    ];
+    const argv = ['train', config, '-o', join(folder, 'known.run'), ...set];
+    const { exitCode, stderr } = await runCommands([trainCommand], argv, { env: { LZERO_CACHE: cache } });
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`${file} is no cache of vectors`)]);
   }, 60_000);
 
   it('--view serves a page while it runs, and says how to see the run later', async () => {

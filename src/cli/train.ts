@@ -23,6 +23,7 @@ import type { CliContext } from './context.ts';
 import { formatCount } from './format.ts';
 import { withExamples } from './program.ts';
 import { provenance } from './provenance.ts';
+import { teacherFolder } from './teachers.ts';
 import { evaluationText, TrainingView } from './training-view.ts';
 
 type TrainCommandOptions = {
@@ -90,6 +91,7 @@ async function runConfig(context: CliContext, config: RunConfig, run: Run): Prom
   try {
     const outcome = await train(config, {
       ...run,
+      knownTeacherFolder: teacherFolder(context),
       provenance: provenance(),
       signal: context.signal,
       onEvent: (event) => view.show(event),

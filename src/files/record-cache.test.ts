@@ -1,4 +1,13 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fc, test } from '@fast-check/vitest';
@@ -154,6 +163,31 @@ describe('a cache of records', () => {
   it('is open to one at a time', () => {
     withCache(() => expect(() => withCache(() => {})).toThrow(LockedError));
     withCache(() => {});
+  });
+
+  it('is read by others while one writes, as it was when they opened it, and is left as it is', () => {
+    expect(RecordCache.openToRead(path, OPTIONS)).toBeUndefined(); // nothing is made
+    expect(readdirSync(folder)).toEqual([]);
+    fill(2);
+    withCache((cache) => {
+      const reader = RecordCache.openToRead(path, OPTIONS);
+      put(cache, 3);
+      expect([2, 3].map((size) => reader && found(reader, size))).toEqual([sample(2).body, undefined]);
+      expect(() => reader && put(reader, 4)).toThrow(/^bug: .* is only read/);
+      reader?.close();
+      expect([2, 3].map((size) => found(cache, size))).toEqual([2, 3].map((size) => sample(size).body)); // and is still its
+      expect(() => withCache(() => {})).toThrow(LockedError);
+    });
+    for (const length of [HEADER / 2, HEADER + 1, HEADER + RECORD + 1]) {
+      const torn = readFileSync(path).subarray(0, length);
+      const file = join(folder, `torn-${length}`);
+      writeFileSync(file, torn); // as one that somebody is about to write
+      const reader = RecordCache.openToRead(file, OPTIONS);
+      expect(reader?.size).toBe(0);
+      reader?.close();
+      expect(readFileSync(file)).toEqual(torn);
+    }
+    expect(() => RecordCache.openToRead(path, { ...OPTIONS, identity: 'ac'.repeat(32) })).toThrow(/of another network/);
   });
 });
 

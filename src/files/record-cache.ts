@@ -10,13 +10,24 @@
  * identity says what made the bodies; those of another maker are refused.
  *
  * A crash may leave a record torn at the end: opening cuts it off. Records are not synced one by one; one whose checksum
- * is wrong counts as missing, is computed again and appended. Knows nothing of what the bodies are.
+ * is wrong counts as missing, is computed again and appended. What is read only needs no lock, since a file only grows: what
+ * somebody appends meanwhile is not seen. Knows nothing of what the bodies are.
  */
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, readvSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  readvSync,
+  writeSync,
+} from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { crc32, errorCode, OutputError, ResumeError } from '../core/index.ts';
+import { assert, crc32, errorCode, InputError, messageOf, OutputError, ResumeError } from '../core/index.ts';
 import { freeBytes } from './files.ts';
 import type { Lock } from './lock.ts';
 import { acquireLock } from './lock.ts';
@@ -50,11 +61,12 @@ export type RecordCacheOptions = {
   readonly maxBytes: number;
 };
 
-/** An open cache; one process at a time. Close it when done. */
+/** An open cache; one process at a time, and any number that only read. Close it when done. */
 export class RecordCache {
   readonly path: string;
   readonly #options: RecordCacheOptions;
-  readonly #lock: Lock;
+  /** Undefined where it is only read. */
+  readonly #lock: Lock | undefined;
   readonly #file: number;
   readonly #index = new RecordIndex();
   #end = HEADER_BYTES;
@@ -72,11 +84,16 @@ export class RecordCache {
     }
   }
 
-  private constructor(path: string, options: RecordCacheOptions, lock: Lock) {
+  /** Opens a cache as it is now, to read from, whoever writes to it; undefined where there is none. `ResumeError` as above. */
+  static openToRead(path: string, options: Omit<RecordCacheOptions, 'maxBytes'>): RecordCache | undefined {
+    return existsSync(path) ? new RecordCache(path, { ...options, maxBytes: 0 }, undefined) : undefined;
+  }
+
+  private constructor(path: string, options: RecordCacheOptions, lock: Lock | undefined) {
     this.path = path;
     this.#options = options;
     this.#lock = lock;
-    this.#file = openForUpdate(path);
+    this.#file = lock ? openForUpdate(path) : openForReading(path);
     try {
       this.#readAll();
     } catch (error) {
@@ -127,6 +144,7 @@ export class RecordCache {
 
   /** Keeps a body. False where there is no room for it. */
   append(key: RecordKey, body: Uint8Array): boolean {
+    assert(this.#lock !== undefined, `${this.path} is only read`);
     const position = this.#end;
     const end = position + RECORD_HEADER_BYTES + body.length;
     if (end > this.#options.maxBytes) {
@@ -150,10 +168,10 @@ export class RecordCache {
     if (this.#isClosed) return;
     this.#isClosed = true;
     try {
-      fsyncSync(this.#file);
+      if (this.#lock) fsyncSync(this.#file);
     } finally {
       closeSync(this.#file);
-      this.#lock.release();
+      this.#lock?.release();
     }
   }
 
@@ -170,9 +188,9 @@ export class RecordCache {
         hint: 'move or delete it: the cache is made anew',
       });
     }
-    if (found.length < HEADER_BYTES) this.#write(expected, 0);
+    if (this.#lock && found.length < HEADER_BYTES) this.#write(expected, 0);
     while (this.#readRecord(size)) {}
-    if (this.#end < size) ftruncateSync(this.#file, this.#end);
+    if (this.#lock && this.#end < size) ftruncateSync(this.#file, this.#end);
   }
 
   /** Takes in the record at the end of what is known. False where there is none. */
@@ -208,6 +226,17 @@ function openForUpdate(path: string): number {
     return openSync(path, 'r+');
   } catch (cause) {
     throw OutputError.writing(path, cause);
+  }
+}
+
+function openForReading(path: string): number {
+  try {
+    return openSync(path, 'r');
+  } catch (cause) {
+    throw new InputError(`cannot read ${path}: ${messageOf(cause)}`, {
+      hint: 'give yourself the right to read it, or move it: the cache is made anew',
+      cause,
+    });
   }
 }
 

@@ -73,6 +73,16 @@ describe('hard negatives', () => {
     expect((await mineOne({ depth: 1 })).dropped).toBeUndefined(); // judged: an answer and a negative
   });
 
+  it('of a judged query are one at least, unless none are asked for', async () => {
+    const query = { ...QUERY, positives: ['d0'] }; // 0.0: nothing scores less
+    const none = await mineOne({ negatives: 2, margin: 0.1 }, { query, teacher: true });
+    expect(none).toMatchObject({ negatives: [], numFiltered: 9, dropped: 'too-few-found' });
+    const one = await mineOne({ negatives: 2, margin: 0.1 }, { query: { ...QUERY, positives: ['d1'] }, teacher: true });
+    expect(one).toMatchObject({ negatives: ['d0'], dropped: undefined });
+    const unasked = await mineOne({ negatives: 0, margin: 0.1 }, { query, teacher: true });
+    expect(unasked).toMatchObject({ negatives: [], dropped: undefined }); // a pair
+  });
+
   it('are counted where they are unknown, and are an error that names one where most are', async () => {
     const found = (...ids: readonly string[]): FindCandidates =>
       async function* () {
@@ -150,7 +160,7 @@ describe('hard negatives', () => {
     const options = { negatives: 2, randomShare: 1, depth: 1 };
     const query = { ...QUERY, positiveTexts: ['an answer 0.5'] };
     const [mined] = await collect(mine([query], { pool, candidates: DOWNWARDS, teacher, options }));
-    expect(mined).toMatchObject({ negatives: [], numRandom: 0 });
+    expect(mined).toMatchObject({ negatives: [], numRandom: 0, dropped: 'too-few-found' });
     expect(teacher.asked.length).toBe(2 + 8 * 2); // the answer, a candidate, and eight times two that are drawn
     expect(new Set(teacher.asked).size).toBe(teacher.asked.length); // no text twice
   });

@@ -80,7 +80,7 @@ export type MinedQuery = MiningQuery & {
   readonly dropped: DropReason | undefined;
 };
 
-/** The teacher does not find the query's own answer, or the list of an unjudged query has nothing to tell apart. */
+/** The teacher does not find the query's own answer, or there are no two documents to tell apart. */
 export type DropReason = 'answer-not-found' | 'too-few-found';
 
 /** What is mined with. */
@@ -97,7 +97,7 @@ export type MiningParts = {
 
 /** Queries that are searched and scored together: what a stop may cost. */
 const WINDOW = 32;
-/** Documents of a list that nobody judged: a loss learns from differences. */
+/** Documents of a list, and of a query's answer with its negatives: a loss learns from differences. */
 const MIN_LIST = 2;
 
 /**
@@ -228,6 +228,8 @@ type Chosen = {
   /** The highest score of a negative. */
   readonly limit: number;
   readonly urn: Urn;
+  /** Negatives without which the query teaches nothing. */
+  readonly minNegatives: number;
   readonly numFiltered: number;
   readonly numUnknown: number;
   /** The teacher does not find the answer. */
@@ -257,15 +259,18 @@ function choose({ query, seen, unknown, candidates }: Found, { pool, options, sc
     numShare: numRandom,
     limit,
     urn,
+    // Who asks for no negatives wants pairs.
+    minNegatives: query.positives.length === 0 ? MIN_LIST : Math.min(MIN_LIST - 1, options.negatives),
     numFiltered: open.length - kept.length,
     numUnknown: unknown.length,
     isMissed: answers !== undefined && rankOfBest(answers, others ?? []) > options.agreement,
   };
 }
 
-function minedOf({ query, hard, drawn, numShare, numFiltered, numUnknown, isMissed }: Chosen): MinedQuery {
+function minedOf({ query, hard, drawn, numShare, isMissed, ...chosen }: Chosen): MinedQuery {
+  const { minNegatives, numFiltered, numUnknown } = chosen;
   const negatives = [...hard, ...drawn];
-  const isShort = query.positives.length === 0 && negatives.length < MIN_LIST;
+  const isShort = negatives.length < minNegatives;
   return {
     ...query,
     negatives,

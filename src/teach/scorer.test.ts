@@ -9,7 +9,7 @@ import { dot, silentLogger } from '../core/index.ts';
 import { DenseModel, denseProduct, loadModel } from '../model/index.ts';
 import { rankAll } from './exhaustive.ts';
 import { scoreLists, scoreStream } from './score-lists.ts';
-import { openScorer, type Scorer } from './scorer.ts';
+import { openScorer, type Scorer, type ScorerOptions } from './scorer.ts';
 import { parseTeacher } from './teacher-spec.ts';
 
 const GOLDEN = join(import.meta.dirname, '../../test/golden');
@@ -139,6 +139,29 @@ describe('a teacher remembers', () => {
     );
     expect([again, sizeOfMemory(), numEncoded]).toEqual([first, size, []]);
     expect(await withTeacher(name, (teacher) => teacher.scoreLists(list), false)).toEqual(first);
+  });
+
+  it('what others have encoded, also while they go on, and writes nothing there', async () => {
+    const list = [{ query: QUERY, docs: DOCS }];
+    const numEncodedWith = async (options: ScorerOptions, query = QUERY): Promise<number> => {
+      const teacher = await openScorer(parseTeacher(DENSE), options);
+      const encoded: number[] = [];
+      await teacher.scoreLists([{ query, docs: DOCS }], { onProgress: (count) => encoded.push(count) });
+      await teacher.close();
+      return encoded.length;
+    };
+    await withTeacher(DENSE, async (other) => {
+      await other.scoreLists(list); // holds the lock of its memory until it is closed
+      const size = sizeOfMemory();
+      const own = join(folder, 'own');
+      const options = { folder: own, knownFolder: folder };
+      expect(await numEncodedWith(options)).toBe(0);
+      expect(await numEncodedWith(options, 'another query')).toBe(1);
+      expect(await numEncodedWith(options, 'another query')).toBe(0); // remembered in its own folder
+      expect(await numEncodedWith({ folder: own })).toBe(4); // where the others are not: a query and three texts
+      expect(sizeOfMemory()).toBe(size);
+    });
+    expect(await numEncodedWith({ knownFolder: join(folder, 'nowhere') })).toBe(4);
   });
 
   it('as many texts as there is room for, and says once that there is no more', async () => {

@@ -29,6 +29,8 @@ export type TextList = { readonly query: string; readonly docs: readonly string[
 export type ScorerOptions = {
   /** Folder of the memory; nothing is kept where left out. */
   readonly folder?: string | undefined;
+  /** Folder of a memory that others write to: what is in it now need not be encoded again. It is only read. */
+  readonly knownFolder?: string | undefined;
   /** Of the memory; as much as the free disk allows if not given, and never more. */
   readonly maxMemoryBytes?: number | undefined;
   readonly logger?: Logger | undefined;
@@ -106,35 +108,45 @@ function scorerOf(scorer: Omit<Scorer, keyof OfKind>, ofKind: OfKind): Scorer {
   };
 }
 
+type ScorerParts = {
+  readonly identity: string;
+  readonly memory: RecordCache | undefined;
+  readonly known: RecordCache | undefined;
+  readonly logger: Logger;
+};
+
 class TeacherScorer<V> implements Omit<Scorer, keyof OfKind> {
   readonly name: string;
   readonly identity: string;
   readonly #teacher: Teacher<V>;
   readonly #memory: RecordCache | undefined;
+  /** What others have encoded. */
+  readonly #known: RecordCache | undefined;
   readonly #logger: Logger;
 
   static async open<V>(
     teacher: Teacher<V>,
-    { folder, maxMemoryBytes, logger = silentLogger }: ScorerOptions,
+    { folder, knownFolder, maxMemoryBytes, logger = silentLogger }: ScorerOptions,
   ): Promise<TeacherScorer<V>> {
+    let known: RecordCache | undefined;
     try {
       const identity = await teacher.identity();
+      known = knownFolder === undefined ? undefined : openKnown(knownFolder, identity);
       const memory = folder === undefined ? undefined : await openMemory(folder, identity, { maxMemoryBytes, logger });
-      return new TeacherScorer(teacher, { identity, memory, logger });
+      return new TeacherScorer(teacher, { identity, memory, known, logger });
     } catch (error) {
+      known?.close();
       await teacher.close();
       throw error;
     }
   }
 
-  private constructor(
-    teacher: Teacher<V>,
-    { identity, memory, logger }: { identity: string; memory: RecordCache | undefined; logger: Logger },
-  ) {
+  private constructor(teacher: Teacher<V>, { identity, memory, known, logger }: ScorerParts) {
     this.name = teacher.name;
     this.identity = identity;
     this.#teacher = teacher;
     this.#memory = memory;
+    this.#known = known;
     this.#logger = warnOnce(logger);
   }
 
@@ -179,6 +191,7 @@ class TeacherScorer<V> implements Omit<Scorer, keyof OfKind> {
 
   async close(): Promise<void> {
     try {
+      this.#known?.close();
       this.#memory?.close();
     } finally {
       await this.#teacher.close();
@@ -192,7 +205,7 @@ class TeacherScorer<V> implements Omit<Scorer, keyof OfKind> {
     const missing: { readonly text: string; readonly key: RecordKey }[] = [];
     for (const text of new Set(texts)) {
       const key = recordKey(`${role}\n${text}`);
-      const found = this.#memory?.read(key);
+      const found = this.#memory?.read(key) ?? this.#known?.read(key);
       if (found) vectors.set(text, fromBytes(found));
       else missing.push({ text, key });
     }
@@ -223,6 +236,14 @@ function vectorOf<V>(vectors: ReadonlyMap<string, V>, text: string): V {
   return vector;
 }
 
+function memoryPath(folder: string, identity: string): string {
+  return join(folder, `${identity.slice(0, 16)}.vectors`);
+}
+
+function openKnown(folder: string, identity: string): RecordCache | undefined {
+  return RecordCache.openToRead(memoryPath(folder, identity), { kind: 'vectors', identity });
+}
+
 /** One that another job holds, or this one for another purpose, is done without: it only saves time. */
 async function openMemory(
   folder: string,
@@ -230,7 +251,7 @@ async function openMemory(
   { maxMemoryBytes = Number.POSITIVE_INFINITY, logger }: Pick<ScorerOptions, 'maxMemoryBytes'> & { logger: Logger },
 ): Promise<RecordCache | undefined> {
   await mkdir(folder, { recursive: true });
-  const path = join(folder, `${identity.slice(0, 16)}.vectors`);
+  const path = memoryPath(folder, identity);
   try {
     const maxBytes = Math.min(maxMemoryBytes, await roomForCache(path));
     return RecordCache.open(path, { kind: 'vectors', identity, maxBytes });

@@ -87,7 +87,9 @@ export const teacherMemory = z
   .string()
   .min(1)
   .optional()
-  .describe('folder in which they keep what they have encoded, for runs that share it; the run’s own if not given');
+  .describe(
+    'folder in which they keep what they have encoded, for runs that share it; the run’s own if not given, and what mine and teach have encoded is known in any case',
+  );
 
 /** What every training says of its steps. */
 export const optimShape = {

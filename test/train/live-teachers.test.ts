@@ -1,5 +1,5 @@
 /** Runs with teachers that score batches as they come: same numbers as stored scores, same bits after a stop. */
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -95,6 +95,26 @@ describe('a run with live teachers', () => {
       expect(many?.rank).toBeGreaterThan(0);
       expect(many?.rank).not.toBe(few?.rank);
       expect(readdirSync(memory).filter((name) => name.endsWith('.vectors'))).toHaveLength(1);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'encodes nothing that others have encoded, and leaves theirs as it is',
+    async () => {
+      const [known, own] = [place('known'), place('known.run')];
+      const scored = lists().map(({ query, docs }) => ({ query, docs }));
+      const other = await openScorer(parseTeacher(DENSE), { folder: known });
+      await other.scoreLists(scored); // it stays open, as if it went on
+      const sizes = (path: string): number[] => readdirSync(path).map((name) => statSync(join(path, name)).size);
+      const before = sizes(known);
+      const controller = new AbortController();
+      const onEvent = (event: TrainEvent) => event.kind === 'step' && event.step === 3 && controller.abort();
+      const stopped = run('known.run', IN_BATCH, { knownTeacherFolder: known, onEvent, signal: controller.signal });
+      await expect(stopped).rejects.toMatchObject({ code: 'INTERRUPTED' });
+      await other.close();
+      expect(sizes(join(own, 'teachers.cache'))).toEqual([64]); // a header
+      expect(sizes(known)).toEqual(before.filter((size) => size > 1000));
     },
     TIMEOUT_MS,
   );

@@ -17,6 +17,8 @@ import { type TrainConfig, teachersOf } from '../config.ts';
 export type LiveTeacherOptions = {
   /** Folder in which they remember what they have encoded, unless the configuration names one; nothing is kept where left out. */
   readonly folder?: string | undefined;
+  /** Folder of what teachers have encoded for others; it is only read. */
+  readonly knownFolder?: string | undefined;
   /** Of the model that is trained: vectors of a teacher must be over the same terms. */
   readonly vocabulary: Vocabulary;
   readonly logger: Logger;

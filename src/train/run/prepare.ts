@@ -86,8 +86,8 @@ export type BaseModel = { readonly folder: ModelFolder; readonly facts: ModelFac
 /** Checks everything that a run reads but the weights, every line of the data included. */
 export async function checkInputs(config: RunConfig, options: PrepareOptions): Promise<void> {
   const { checkpoint, teachers } = isStatesConfig(config)
-    ? await openStatesInputs(config, undefined, options)
-    : await openInputs(config, undefined, options);
+    ? await openStatesInputs(config, {}, options)
+    : await openInputs(config, {}, options);
   await teachers?.close();
   await checkpoint.close();
 }
@@ -106,7 +106,7 @@ type SparseInputs = Inputs<LiveTeachers | undefined, Evaluator> & {
 
 async function openInputs(
   config: TrainConfig,
-  teacherFolder: string | undefined,
+  { teacherFolder, knownTeacherFolder }: TeacherPlaces,
   options: PrepareOptions,
 ): Promise<SparseInputs> {
   const base = await openBase(config);
@@ -116,7 +116,12 @@ async function openInputs(
     await forSetting(['optim', 'head'], async () => refuseIdleHead(config, checkpoint));
     const { vocabulary } = base.tokenizer;
     const logger = loggerOf(options.listener);
-    teachers = await LiveTeachers.open(config, { folder: teacherFolder, vocabulary, logger });
+    teachers = await LiveTeachers.open(config, {
+      folder: teacherFolder,
+      knownFolder: knownTeacherFolder,
+      vocabulary,
+      logger,
+    });
     const givenIdf = await forSetting(['idf', 'source'], () => givenWeights(config, base));
     const evaluator = await openEvaluator(config, options);
     return { base, checkpoint, teachers, evaluator, givenIdf, data: await openData(config, options) }; // what takes longest is last
@@ -129,7 +134,7 @@ async function openInputs(
 
 async function openStatesInputs(
   config: StatesConfig,
-  teacherFolder: string | undefined,
+  { teacherFolder, knownTeacherFolder }: TeacherPlaces,
   options: PrepareOptions,
 ): Promise<Inputs<StateTeacher, StatesEvaluator>> {
   const base = await openBase(config);
@@ -139,6 +144,7 @@ async function openStatesInputs(
     const { hiddenSize } = checkpoint.config;
     teachers = await StateTeacher.open(config, {
       folder: teacherFolder,
+      knownFolder: knownTeacherFolder,
       hiddenSize,
       logger: loggerOf(options.listener),
     });
@@ -181,8 +187,15 @@ async function openEvaluator(
   return evaluator;
 }
 
+/** Where teachers find what they have encoded; nothing is kept or known where left out. */
+type TeacherPlaces = {
+  readonly teacherFolder?: string | undefined;
+  /** Of others: it is only read. */
+  readonly knownTeacherFolder?: string | undefined;
+};
+
 /** Where a run keeps what it computes once. */
-type RunPlaces = { readonly frozenCache: string; readonly teacherFolder: string };
+type RunPlaces = TeacherPlaces & { readonly frozenCache: string; readonly teacherFolder: string };
 
 /** Opens everything. */
 export async function prepare(
@@ -197,11 +210,11 @@ export async function prepare(
 
 async function prepareSparse(
   config: TrainConfig,
-  { frozenCache, teacherFolder }: RunPlaces,
+  { frozenCache, ...places }: RunPlaces,
   options: PrepareOptions & { readonly gate: EngineGate },
 ): Promise<Prepared> {
   const { listener, gate } = options;
-  const inputs = await openInputs(config, teacherFolder, options);
+  const inputs = await openInputs(config, places, options);
   const { base, checkpoint, data } = inputs;
   return await completed(config, inputs, gate, async () => {
     const idf = inputs.givenIdf ?? (await countedWeights(base, { data, listener }));
@@ -217,11 +230,11 @@ async function prepareSparse(
 
 async function prepareStates(
   config: StatesConfig,
-  { frozenCache, teacherFolder }: RunPlaces,
+  { frozenCache, ...places }: RunPlaces,
   options: PrepareOptions & { readonly gate: EngineGate },
 ): Promise<Prepared> {
   const { listener, gate } = options;
-  const inputs = await openStatesInputs(config, teacherFolder, options);
+  const inputs = await openStatesInputs(config, places, options);
   const { base, checkpoint } = inputs;
   return await completed(config, inputs, gate, async () => {
     const start = { checkpoint, tokenizer: base.tokenizer, frozenCache, logger: loggerOf(listener) };

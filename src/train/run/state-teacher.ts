@@ -11,6 +11,8 @@ import type { StatesConfig } from '../states-config.ts';
 export type StateTeacherOptions = {
   /** Folder in which it remembers what it has encoded, unless the configuration names one; nothing is kept where left out. */
   readonly folder?: string | undefined;
+  /** Folder of what teachers have encoded for others; it is only read. */
+  readonly knownFolder?: string | undefined;
   /** H of the network that learns. */
   readonly hiddenSize: number;
   readonly logger: Logger;

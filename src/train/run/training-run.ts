@@ -16,6 +16,8 @@ export type RunRequest = Pick<RunFolderOptions, 'resume' | 'provenance'> & {
   readonly frozenCache?: string | undefined;
   /** A folder for what live teachers have encoded that several runs share; the run's own if not given. */
   readonly teacherFolder?: string | undefined;
+  /** A folder of what teachers have encoded for others, such as `lzero mine`: it is read, and never written to. */
+  readonly knownTeacherFolder?: string | undefined;
 };
 
 /** What surrounds a run. */
@@ -36,6 +38,7 @@ export async function runTraining(
   const places = {
     frozenCache: shared.frozenCache ?? join(path, FROZEN_CACHE),
     teacherFolder: shared.teacherFolder ?? join(path, TEACHER_FOLDER),
+    knownTeacherFolder: shared.knownTeacherFolder,
   };
   const prepared = await prepare(config, places, surroundings);
   try {
