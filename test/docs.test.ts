@@ -8,8 +8,10 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { parseConfig } from '../src/config/index.ts';
+import { loadModel } from '../src/model/index.ts';
 import { sweepSchema } from '../src/sweep/index.ts';
 import { asksForStates, statesConfigSchema, trainConfigSchema, trainingSettings } from '../src/train/index.ts';
+import { golden } from './golden/shipped/fixtures.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const run = promisify(execFile);
@@ -132,6 +134,15 @@ describe('documents', () => {
     expect(mined).toEqual([teacher, teacher]);
     const options = teacher.slice(teacher.indexOf(','));
     expect(readText('runs/model/adapt.ts')).toContain(`'gte-small')}${options}\``);
+  });
+
+  it('README shows what the embedded model gives: its NDCG@10, and the weights of a query', async () => {
+    expect(readme).toMatch(new RegExp(`^ +default +${golden('default').ndcg10.toFixed(4)} `, 'm'));
+    const model = await loadModel();
+    const { terms, weights } = model.encodeQuery('keep the header on top').vector;
+    for (const [i, term] of terms.entries())
+      expect(readme).toContain(`${weights[i].toFixed(4)} ${model.tokenizer.vocabulary.tokens[term]}`);
+    await model.close();
   });
 
   it("README's library examples run, one after the other in an empty folder", async () => {

@@ -19,7 +19,7 @@ const [data, work, weights] = process.argv.slice(2);
 if (!data || !work || !weights) throw new Error('usage: npx tsx runs/model/adapt.ts DATA WORK WEIGHTS');
 const place = join(work, 'adapt');
 process.env.LZERO_CACHE = place; // where `mine` keeps what the teacher has read, and training finds it
-const teacher = `dense:${join(weights, 'gte-small')},pooling=mean,max-length=192`;
+const teacher = `dense:${join(weights, 'gte-small')},pooling=mean,max-length=128,precision=int8`;
 const collection = await splitCollection();
 const corpus = join(collection, 'corpus.jsonl');
 
