@@ -35,7 +35,9 @@ const runs = {
 };
 const adapted = Object.entries(runs).map(([name, train]) => trained(name.replaceAll(' ', '-'), train));
 const systems = ['bm25', 'default', ...adapted].flatMap((system) => ['--system', system]);
-console.log(lzero('eval', collection, '--split', 'test', '--run-dir', join(place, 'eval'), ...systems));
+console.log(
+  lzero('eval', collection, '--precision', 'int8', '--split', 'test', '--run-dir', join(place, 'eval'), ...systems),
+);
 
 /** The collection of titles, every second query in the split train. */
 async function splitCollection(): Promise<string> {
