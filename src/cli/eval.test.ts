@@ -164,7 +164,7 @@ describe('lzero eval', () => {
     const modified = (): number[] => ['bm25', 'default'].map((name) => statSync(runOf(name)).mtimeMs);
     const runOf = (name: string): string => join(runs(), 'runs/tiny.test', `${name}.trec`);
 
-    it('takes indexes and runs of an earlier call', async () => {
+    it('takes indexes and runs of an earlier call', { timeout: 60_000 }, async () => {
       const collection = tinyCollection();
       const first = await lzero(...argv(collection));
       expect(readFileSync(runOf('bm25'), 'utf8')).toMatch(/^d1 Q0 d1 1 /);

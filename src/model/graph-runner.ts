@@ -96,11 +96,12 @@ export class GraphRunner {
   ): Promise<void> {
     const [folder, bytes] = [dirname(this.#checkpoint.weightsPath), toOnnx(graph)];
     const shares = isOneByOne ? laneThreads(threads) : [threads];
-    for (const [i, share] of shares.entries()) {
-      if (i > 0) this.#sessions.push(await Session.start());
+    for (let i = 1; i < shares.length; i++) this.#sessions.push(await Session.start());
+    const loading = shares.map((share, i) => {
       const own = i < shares.length - 1 ? bytes.slice() : bytes; // they move to the session
-      await this.#sessions[i].load({ bytes: own, folder }, { threads: share });
-    }
+      return this.#sessions[i].load({ bytes: own, folder }, { threads: share });
+    });
+    await Promise.all(loading);
     this.#inMemory = new Map();
   }
 
