@@ -32,6 +32,24 @@ describe('formatFloat32', () => {
     if (numDigits > 1) expect(Math.fround(Number(value.toPrecision(numDigits - 1)))).not.toBe(value);
   });
 
+  it('is so on both sides of the borders that it is computed by, 500 neighbours each, and for a thousand weights between', () => {
+    const bits = new DataView(new ArrayBuffer(4));
+    const patternOf = (x: number): number => {
+      bits.setFloat32(0, x);
+      return bits.getUint32(0);
+    };
+    const check = (pattern: number): void => {
+      bits.setUint32(0, pattern);
+      const x = bits.getFloat32(0);
+      const candidates = Array.from({ length: 9 }, (_, i) => Number(x.toPrecision(i + 1)));
+      expect(formatFloat32(x)).toBe(String(candidates.find((candidate) => Math.fround(candidate) === x)));
+    };
+    for (const border of [1 / 128, 1 / 64, 1 / 8, 1, 16, 128])
+      for (let i = -500; i < 500; i++) check(patternOf(border) + i);
+    const [first, last] = [patternOf(1 / 64), patternOf(128)];
+    for (let pattern = first; pattern < last; pattern += Math.floor((last - first) / 1000)) check(pattern);
+  });
+
   test.prop([float32])('is what trying one digit after the other gives', (value) => {
     const candidates = Array.from({ length: 9 }, (_, i) => Number(value.toPrecision(i + 1)));
     const first = candidates.find((candidate) => Math.fround(candidate) === value);
