@@ -115,7 +115,8 @@ function keysOf(vocabulary: Vocabulary, field: VectorField): readonly string[] {
   const kind = field.type === 'sparse_vector' ? 'ids' : field.names;
   const known = madeKeys.get(vocabulary) ?? new Map<string, readonly string[]>();
   madeKeys.set(vocabulary, known);
-  const keys = known.get(kind) ?? vocabulary.tokens.map((token, term) => `${JSON.stringify(featureName(field, term, token))}:`);
+  const keys =
+    known.get(kind) ?? vocabulary.tokens.map((token, term) => `${JSON.stringify(featureName(field, term, token))}:`);
   known.set(kind, keys);
   return keys;
 }
