@@ -63,7 +63,7 @@ function decode(text: string): string {
 
 /** An address for people: whatever stands before the @ is nobody's to read. */
 function withoutCredentials(text: string): string {
-  return text.replace(/\/\/[^/@]*@/, '//…@');
+  return text.replace(/^(\w+:\/\/)?.*@/s, '$1…@'); // also where the scheme is missing, or a slash is not encoded
 }
 
 const FORBIDDEN = /[\\/*?"<>| ,#:\p{Cc}]/u;

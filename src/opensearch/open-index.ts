@@ -78,6 +78,12 @@ export async function describeIndex(server: Server, index: string, field?: strin
   const mapping = isJsonObject(first) ? first.mappings : undefined;
   if (status === 404 || !isJsonObject(mapping))
     throw new IndexStateError(`${server.url} has no index ${index}`, { hint: 'make it with lzero opensearch create' });
+  // Models may differ, and what is deleted behind such a name is deleted in all of them.
+  const names = Object.keys(body);
+  if (names.length > 1)
+    throw new IndexStateError(`${server.url}/${index} is an alias of several indexes: ${names.join(', ')}`, {
+      hint: 'name one of them',
+    });
   const noted = readDescription(mapping, index);
   if (noted && (field === undefined || field === noted.field)) return noted;
   return foreignIndex(mapping, { index, field });
