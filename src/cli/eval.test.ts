@@ -68,7 +68,7 @@ describe('lzero eval', () => {
     expect(stdout).toMatch(
       /^tiny \(test\): 2 queries, 2 documents\nsystem +ndcg@10 .*\nbm25 +0\.5000 .*\ndefault +\d\.\d{4} /,
     );
-  });
+  }, 60_000); // loads the embedded model, beside what else is tested
 
   it('says with which command the report can be made again, and why a joined system found a document', async () => {
     const html = scratch.path('report.html');
