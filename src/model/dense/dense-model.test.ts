@@ -8,6 +8,7 @@ import { silentLogger } from '../../core/index.ts';
 import { cast, concat, GraphBuilder, reshape, toOnnx } from '../../graph/index.ts';
 import { bertEncoder } from '../bert-graph.ts';
 import { Checkpoint } from '../checkpoint.ts';
+import { writeSafetensors } from '../tensors/safetensors-writer.ts';
 import { DenseModel, denseProduct } from './dense-model.ts';
 import type { Role } from './dense-settings.ts';
 import { looksDense } from './looks-dense.ts';
@@ -144,6 +145,67 @@ function changed(file: string, content: unknown): void {
   writeFileSync(join(folder, file), JSON.stringify(content));
 }
 
+describe('a Dense behind the pooling', () => {
+  const [inputs, outputs] = [32, 3];
+  const weight = Float32Array.from({ length: outputs * inputs }, (_, i) => Math.sin(i));
+  const bias = Float32Array.of(0.1, -0.2, 0.3);
+  const layer = { in_features: inputs, out_features: outputs, bias: true };
+  const golds = golden.models.find(({ name }) => name === 'mean')?.documents ?? [];
+  /** W·v + b of the golden vectors, which have length 1. */
+  const sums = golds.map((v) =>
+    Array.from(bias, (b, i) => v.reduce((sum, x, k) => sum + weight[i * inputs + k] * x, b)),
+  );
+  const unit = (v: readonly number[]): number[] => v.map((x) => x / Math.hypot(...v));
+
+  /** The golden folder `mean` with other modules behind its pooling. */
+  async function withModules(kinds: readonly string[], config: object): Promise<void> {
+    const modules = ['Transformer', 'Pooling', ...kinds].map((kind, i) => ({
+      path: i === 0 ? '' : kind === 'Dense' ? '9_Dense' : `${i}_${kind}`,
+      type: `sentence_transformers.models.${kind}`,
+    }));
+    changed('modules.json', modules);
+    mkdirSync(join(folder, '9_Dense'));
+    writeFileSync(join(folder, '9_Dense/config.json'), JSON.stringify(config));
+    await writeSafetensors(join(folder, '9_Dense/model.safetensors'), [
+      { name: 'linear.weight', dtype: 'F32', shape: [outputs, inputs], values: weight },
+      { name: 'linear.bias', dtype: 'F32', shape: [outputs], values: bias },
+    ]);
+  }
+
+  it.each([
+    ['Identity', ['Normalize', 'Dense'], sums],
+    ['Identity', ['Normalize', 'Dense', 'Normalize'], sums.map(unit)],
+    ['Tanh', ['Normalize', 'Dense'], sums.map((v) => v.map(Math.tanh))],
+  ])('gives %s(W·v + b), to 1e-5: %s', async (activation, kinds, expected) => {
+    await withModules(kinds, { ...layer, activation_function: `torch.nn.modules.${activation}` });
+    await withModel(await DenseModel.load(folder), async (model) => {
+      expect(distance(await encode(model, 'document'), expected)).toBeLessThan(1e-5);
+      expect(await model.identity()).not.toBe(await (await DenseModel.load(join(DENSE, 'mean'))).identity());
+    });
+  });
+
+  it('reads vectors as they are pooled where no Normalize stands before it', async () => {
+    await withModules(['Dense', 'Normalize'], { ...layer, activation_function: 'Identity' });
+    await withModel(await DenseModel.load(folder), async (model) => {
+      const found = await encode(model, 'document');
+      expect(distance(found, sums.map(unit))).toBeGreaterThan(1e-3);
+      for (const v of found) expect(denseProduct(v, v)).toBeCloseTo(1, 5);
+    });
+  });
+
+  it('that lzero cannot follow is refused: another activation, other shapes, another order', async () => {
+    await withModules(['Dense'], { ...layer, activation_function: 'torch.nn.modules.activation.GELU' });
+    await expect(DenseModel.load(folder)).rejects.toThrow(/activation_function: expected Identity or Tanh, got .*GELU/);
+    rmSync(folder, { recursive: true });
+    await withModules(['Dense'], { ...layer, out_features: 4, activation_function: 'Identity' });
+    const model = await DenseModel.load(folder);
+    await expect(encode(model, 'query')).rejects.toThrow('expected linear.weight of [4,32], found [3,32]');
+    rmSync(folder, { recursive: true });
+    await withModules(['Dense', 'Dense'], { ...layer, activation_function: 'Identity' });
+    await expect(DenseModel.load(folder)).rejects.toThrow('got "Transformer, Pooling, Dense, Dense"');
+  });
+});
+
 describe('settings of a dense encoder', () => {
   it('come from the folder, and options count before them', async () => {
     const said = await DenseModel.load(join(DENSE, 'mean'));
@@ -188,7 +250,11 @@ describe('settings of a dense encoder', () => {
     ['1_Pooling/config.json', { pooling_mode: ['mean', 'cls'] }, /got "mean, cls"/],
     ['1_Pooling/config.json', { pooling_mode: 'mean', include_prompt: false }, /include_prompt: expected true/],
     ['modules.json', [{ path: '', type: 'x.Transformer' }], /without a Pooling/],
-    ['modules.json', [{ path: '', type: 'x.WordEmbeddings' }], /0\.type: expected Transformer/],
+    [
+      'modules.json',
+      [{ path: '', type: 'x.WordEmbeddings' }],
+      /expected Transformer, Pooling, .* got "WordEmbeddings"/,
+    ],
     ['sentence_bert_config.json', { max_seq_length: 100_000 }, /expected a whole number/],
   ])('that lzero cannot follow are refused: %s %j', async (file, content, message) => {
     changed(file, content);

@@ -94,13 +94,14 @@ export class DenseModel {
 
   /** sha256 of all that decides the vectors. */
   async identity(): Promise<string> {
-    const { encoderFolder, graph, settings } = this.#folder;
+    const { encoderFolder, graph, projectionFolder, settings } = this.#folder;
     const hash = createHash('sha256');
     const config = await readIfExists(join(encoderFolder, 'config.json'));
     hash.update(JSON.stringify(['dense 2', settings, this.precision, this.#tokenizerFiles, config]));
     const weights = await weightsIn(encoderFolder);
-    const files = graph === undefined ? (weights === undefined ? [] : [weights]) : await graphFiles(graph);
-    for (const path of files) await hashFile(hash, path);
+    const projection = projectionFolder === undefined ? undefined : await weightsIn(projectionFolder);
+    const files = [...(graph === undefined ? [weights] : await graphFiles(graph)), projection];
+    for (const path of files) if (path !== undefined) await hashFile(hash, path);
     return hash.digest('hex');
   }
 

@@ -13,6 +13,7 @@ import { longest } from '../padded-batch.ts';
 import { denseGraph } from './dense-graph.ts';
 import { DENSE_OUTPUTS, POOLED_OUTPUTS } from './dense-outputs.ts';
 import type { DenseFolder, DenseSettings } from './dense-settings.ts';
+import { readProjection } from './projection.ts';
 
 /** Encodes batches of token ids. Close it when done. */
 export type DenseNetwork = {
@@ -28,6 +29,28 @@ export type DenseRunOptions = RunnerOptions & { readonly precision: Precision };
 
 /** Loads the network of a folder into the engine. */
 export async function openDenseNetwork(folder: DenseFolder, options: DenseRunOptions): Promise<DenseNetwork> {
+  const { settings, projectionFolder } = folder;
+  const { normalise, projection } = settings;
+  if (projection === undefined || projectionFolder === undefined) return await openPooled(folder, options);
+  const project = await readProjection(projectionFolder, projection);
+  const pooled = await openPooled(
+    { ...folder, settings: { ...settings, normalise: projection.ofUnitVectors } },
+    options,
+  );
+  return {
+    ...pooled,
+    encodeBatch: async (batch) => {
+      const vectors = (await pooled.encodeBatch(batch)).map((vector) => {
+        if (vector.length === projection.inputs) return project(vector);
+        throw unexpected(projectionFolder, [vector.length], `vectors of ${projection.inputs} numbers`);
+      });
+      return normalise ? vectors.map(unitLength) : vectors;
+    },
+  };
+}
+
+/** The network up to its pooled vectors, at length 1 where the settings say so. */
+async function openPooled(folder: DenseFolder, options: DenseRunOptions): Promise<DenseNetwork> {
   if (folder.graph === undefined) return await openCheckpoint(folder, options);
   const network = await OnnxNetwork.open(folder.graph, options);
   try {

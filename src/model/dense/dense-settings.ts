@@ -3,7 +3,7 @@
  * text is read, and what is put before it. sentence-transformers folders say it; bare checkpoints leave it to options,
  * and are pooled by their mean where these are silent.
  *
- *     modules.json    [Transformer, Pooling] or [Transformer, Pooling, Normalize]
+ *     modules.json    Transformer, Pooling, and behind them Normalize, Dense, or Normalize before and after a Dense
  */
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -16,6 +16,7 @@ import { readLength } from '../layouts/read-sentence-transformers.ts';
 import { MODULES_FILE, moduleListSchema } from '../layouts/st-modules.ts';
 import { MIN_ENCODE_LENGTH } from '../settings.ts';
 import { pooledOutputOf } from './dense-outputs.ts';
+import { type ProjectionSettings, readProjectionSettings } from './projection.ts';
 
 /** How the vectors of positions become one: their mean, or that of [CLS]. */
 export const POOLINGS = ['mean', 'cls'] as const;
@@ -34,6 +35,8 @@ export type DenseSettings = {
   readonly maxLength: number;
   /** What stands before a text, by its side. */
   readonly prefixes: Readonly<Record<Role, string>>;
+  /** The linear layer behind the pooling; left out where there is none. */
+  readonly projection?: ProjectionSettings | undefined;
 };
 
 /** What a user may say; it counts before what the folder says. */
@@ -52,6 +55,8 @@ export type DenseFolder = {
   readonly encoderFolder: string;
   /** The ONNX file, where there are no weights that we run ourselves. */
   readonly graph: string | undefined;
+  /** Where the linear layer is, if there is one. */
+  readonly projectionFolder?: string | undefined;
   /** Whether neither the folder nor an option says how to pool, and it matters. */
   readonly isPoolingAssumed: boolean;
 };
@@ -76,8 +81,9 @@ export async function readDenseFolder(folder: string, options: DenseOptions = {}
       query: options.queryPrefix ?? prompts.query ?? '',
       document: options.documentPrefix ?? prompts.document ?? '',
     },
+    ...(said.projection && { projection: said.projection }),
   };
-  return { settings, encoderFolder, graph, isPoolingAssumed };
+  return { settings, encoderFolder, graph, projectionFolder: said.projectionFolder, isPoolingAssumed };
 }
 
 type PoolingSources = Pick<DenseFolder, 'graph'> & {
@@ -145,30 +151,41 @@ async function readPrompts(folder: string): Promise<Partial<Record<Role, string>
   return { query: promptOf('query'), document: promptOf('document') };
 }
 
-const MODULE_KINDS = ['Transformer', 'Pooling', 'Normalize'] as const;
+/** Modules in their order, by the last parts of their class names. What stands in brackets may be missing. */
+const SEQUENCE = /^Transformer,Pooling(?<first>,Normalize)?(?<dense>,Dense)?(?<last>,Normalize)?$/;
 
-type Modules = Pick<DenseFolder, 'encoderFolder'> & Partial<Pick<DenseSettings, 'pooling' | 'normalise'>>;
+type Modules = Pick<DenseFolder, 'encoderFolder' | 'projectionFolder'> &
+  Partial<Pick<DenseSettings, 'pooling' | 'normalise' | 'projection'>>;
 
 async function readModules(folder: string): Promise<Modules> {
   const path = join(folder, MODULES_FILE);
   const listed = await readJsonFile(path, moduleListSchema);
-  const folders: string[] = [];
-  for (const [i, { path: place, type }] of listed.entries()) {
-    if (type.split('.').at(-1) !== MODULE_KINDS[i])
-      throw unsupported(
-        `${path}: ${i}.type`,
-        `expected ${MODULE_KINDS[i] ?? 'no more modules'}, got ${quoted(type)}`,
-        'a dense encoder is a Transformer, a Pooling and perhaps a Normalize; a sparse one is named without dense:',
-      );
-    // Normalize has no settings, and some folders are without its empty one.
-    folders.push(i === 2 ? '' : await folderInside(folder, place, `${path}: ${i}.path`));
-  }
-  const [encoderFolder, pooling, normalise] = folders;
-  if (pooling === undefined)
+  const kinds = listed.map(({ type }) => type.split('.').at(-1) ?? '');
+  if (kinds.join() === 'Transformer')
     throw new CheckpointError(`${path}: a Transformer without a Pooling gives no vector of a text`, {
       hint: 'name the folder of the transformer itself, and how to pool',
     });
-  return { encoderFolder, pooling: await readPooling(pooling), normalise: normalise !== undefined };
+  const found = SEQUENCE.exec(kinds.join())?.groups;
+  if (found === undefined)
+    throw unsupported(
+      path,
+      `expected Transformer, Pooling, and perhaps Normalize or Dense, got ${quoted(kinds.join(', '))}`,
+      'a sparse model is named without dense:',
+    );
+  // Normalize has no settings, and some folders are without its empty one.
+  const folderOf = (kind: string): Promise<string> => {
+    const at = kinds.indexOf(kind);
+    return folderInside(folder, listed[at].path, `${path}: ${at}.path`);
+  };
+  const modules = {
+    encoderFolder: await folderOf('Transformer'),
+    pooling: await readPooling(await folderOf('Pooling')),
+    normalise: kinds.at(-1) === 'Normalize',
+  };
+  if (found.dense === undefined) return modules;
+  const projectionFolder = await folderOf('Dense');
+  const projection = { ...(await readProjectionSettings(projectionFolder)), ofUnitVectors: found.first !== undefined };
+  return { ...modules, projection, projectionFolder };
 }
 
 const poolingSchema = z.looseObject({
