@@ -1,10 +1,10 @@
 /**
  * The public table of the model: every system on every set, with costs, index sizes and significance against BM25.
  *
- *     npm run build && npx tsx runs/model/table.ts DATA WORK WEIGHTS [--model FOLDER] [--start FOLDER] \
+ *     npm run build && npx tsx runs/model/table.ts DATA WORK WEIGHTS [--start FOLDER] \
  *         [--sets scifact,cisi] [--systems 'ours; bow'] [--print]
  *
- * `ours` is the embedded model as it ships, in codes; --model is what it was quantised from, in float32, and --start what training began
+ * `ours` is the embedded model as it ships, in codes; in float32 it has the encoder that it was quantised from. --start is what training began
  * with. BM25 is the better of k1 0.9, b 0.4 and k1 1.2, b 0.75 on each set. What is measured is kept in runs/model/results.json, by the identity of the
  * model: the same call goes on where one was stopped, and --print only prints. Indexes and runs are in WORK/table.
  */
@@ -15,6 +15,7 @@ import { chosenByName } from '../lib/chosen-by-name.ts';
 import { lzero } from '../lib/lzero.ts';
 import { markdownHead, markdownRow } from '../lib/markdown.ts';
 import { EVALUATION_SETS, type EvaluationSet, folderOf } from './evaluation.ts';
+import { writeFloatVectors } from './float-vectors.ts';
 import { writeVectors } from './network-vectors.ts';
 
 /** The model that ships. */
@@ -24,7 +25,6 @@ const RESULTS = resolve(import.meta.dirname, 'results.json');
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
-    model: { type: 'string' },
     start: { type: 'string' },
     sets: { type: 'string', default: EVALUATION_SETS.map(({ name }) => name).join(',') },
     systems: { type: 'string' },
@@ -33,7 +33,7 @@ const { positionals, values } = parseArgs({
 });
 const [data, work, weights] = positionals;
 if (!values.print && (!data || !work || !weights))
-  throw new Error('usage: npx tsx runs/model/table.ts DATA WORK WEIGHTS [--model FOLDER]');
+  throw new Error('usage: npx tsx runs/model/table.ts DATA WORK WEIGHTS');
 
 /** What one system has on one set. */
 type Result = {
@@ -53,25 +53,34 @@ type Results = Record<string, Record<string, Result>>;
 
 const results: Results = existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : {};
 const sets = chosenByName(EVALUATION_SETS, values.sets, { option: '--sets' });
-if (!values.print) await measureAll();
+if (!values.print) {
+  process.env.LZERO_CACHE = join(work, 'cache'); // where dense encoders keep what they have read
+  await measureAll();
+}
 print();
 
-/** A system: a model that is indexed, alone or fused with BM25, or a name that `lzero eval` knows. */
-type System =
-  | { readonly name: string; readonly model: string; readonly as?: 'alone' | 'fused' }
-  | { readonly name: string; readonly spec: string };
+/** A model that is indexed: whole, its network alone, fused with BM25, or the embedded one not in codes. */
+type ModelSystem = { readonly name: string; readonly model: string; readonly as?: 'alone' | 'fused' | 'float32' };
+/** A system: such a model, or a name that `lzero eval` knows. */
+type System = ModelSystem | { readonly name: string; readonly spec: string };
+
+/** A dense encoder, as `lzero eval` wants it named. */
+function dense(name: string, options = 'pooling=mean'): string {
+  return `dense:${join(weights, name)},${options},max-length=256`;
+}
 
 function systemsToMeasure(): System[] {
-  const dense = (name: string): string => `dense:${join(weights, name)},pooling=mean,max-length=256`;
   const all: System[] = [
     { name: 'bow', model: 'bow' },
     ...(values.start ? [{ name: 'start', model: values.start }] : []),
     { name: 'splade-tiny', model: join(weights, 'splade-tiny') },
     { name: 'minilm dense', spec: dense('minilm-l6') },
     { name: 'gte-small dense', spec: dense('gte-small') },
+    { name: 'bge-small dense', spec: dense('bge-small', 'pooling=cls') },
+    { name: 'e5-small dense', spec: dense('e5-small', 'pooling=mean,query-prefix=query: ,document-prefix=passage: ') },
     { name: 'ours', model: OURS },
     { name: 'ours, network alone', model: OURS, as: 'alone' },
-    ...(values.model ? [{ name: 'ours, fp32', model: values.model }] : []),
+    { name: 'ours, float32', model: OURS, as: 'float32' },
     { name: 'rrf of ours and bm25', model: OURS, as: 'fused' },
   ];
   return values.systems === undefined
@@ -99,18 +108,22 @@ async function measureAll(): Promise<void> {
       keep(set, system.name, { ...result, identity });
     }
 
-    async function ofModel(
-      { model, as }: { readonly model: string; readonly as?: 'alone' | 'fused' },
-      identity: string,
-    ) {
-      const index = join(place, set.name, `${identity.slice(0, 12)}${as === 'alone' ? '-alone' : ''}.index`);
+    async function ofModel(system: ModelSystem, identity: string) {
+      const { model, as } = system;
+      const other = as === 'alone' || as === 'float32' ? `-${as}` : '';
+      const index = join(place, set.name, `${identity.slice(0, 12)}${other}.index`);
       if (!isBuilt(index)) {
-        const places = { data, work, set, alone: as === 'alone' };
-        const vectors = model === 'bow' ? [] : ['--vectors', await writeVectors(model, places)];
+        const vectors = model === 'bow' ? [] : ['--vectors', await vectorsBy(system)];
         build(index, folder, '--model', model, ...vectors);
       }
       if (as === 'fused') return resultOf(compared(set, folder, [bm25, `rrf:index:${index}+${bm25}`]));
       return { ...resultOf(compared(set, folder, [bm25, `index:${index}`])), indexBytes: bytesPerDocument(index) };
+    }
+
+    function vectorsBy({ model, as }: ModelSystem): Promise<string> {
+      const places = { data, work, set };
+      if (as === 'float32') return writeFloatVectors(dense('gte-small'), join(work, 'cache/teachers'), places);
+      return writeVectors(model, { ...places, alone: as === 'alone' });
     }
   }
 }
