@@ -20,8 +20,8 @@ export type ReadQueries = Pick<TermVectorProblem, 'onPass'> & {
   readonly ofTerms: Rows;
 };
 
-/** Where the vectors of terms come from: fitted to queries, or the folder of a model whose topic head has them. */
-export type TermSource = ReadQueries | { readonly sameAs: string };
+/** Where the vectors of terms come from: fitted to queries, made elsewhere (c, [V, H]), or the folder of a model whose topic head has them. */
+export type TermSource = ReadQueries | { readonly made: Rows } | { readonly sameAs: string };
 
 /** What a head is made of. */
 type FitParts = {
@@ -45,10 +45,15 @@ export async function fitTopicHead(
   { terms: source, querySide, documents, excluded, ...watch }: FitParts,
 ): Promise<TopicHead> {
   const { hiddenSize } = checkpoint.config;
-  const terms = 'sameAs' in source ? await termsOf(source.sameAs) : fittedTerms(source, querySide, hiddenSize);
+  const terms = await termsFrom(source, querySide, hiddenSize);
   if (terms.width !== hiddenSize) throw otherWidth('the term vectors have', terms.width, hiddenSize);
   const states = unitRows(await meanStates(checkpoint, documents, watch));
   return topicHead({ terms, documents: states, queryWeights: querySide.idf.values, excluded });
+}
+
+async function termsFrom(source: TermSource, querySide: QuerySide, hiddenSize: number): Promise<Rows> {
+  if ('made' in source) return source.made;
+  return 'sameAs' in source ? await termsOf(source.sameAs) : fittedTerms(source, querySide, hiddenSize);
 }
 
 function fittedTerms({ texts, ...read }: ReadQueries, querySide: QuerySide, hiddenSize: number): Rows {
