@@ -2,7 +2,8 @@
  * What each part of the method does for the shipped model: short trainings from the same checkpoint, on the same data, each
  * without one part, compared at the same Doc_Len on the development collection, or on --sets.
  *
- *     npm run build && npx tsx runs/model/ablate.ts DATA WORK --base MODEL --teacher NAME [--teacher NAME] [--sparse NAME] [--steps 450]
+ *     npm run build && npx tsx runs/model/ablate.ts DATA WORK --base MODEL --teacher NAME [--teacher NAME] [--sparse NAME] [--steps 450] \
+ *         [--rows 'recipe,with a sparse teacher']
  *
  * WORK has groups.jsonl and what the teachers have read (runs/model/groups.ts), and development. Rows: the base; the recipe; without the ℓ0 mask;
  * with one logarithm in place of the ℓ0 activation; and, where a sparse teacher is named, an ensemble with it. Documents of each are
@@ -13,6 +14,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { SparseVector } from '../../src/core/index.ts';
 import { lexicalOf, prune } from '../../src/model/index.ts';
+import { chosenByName } from '../lib/chosen-by-name.ts';
 import { markdownHead, markdownRow } from '../lib/markdown.ts';
 import { trainOnce } from '../lib/train-once.ts';
 import { DEVELOPMENT, setsNamed } from './evaluation.ts';
@@ -26,6 +28,7 @@ const { positionals, values } = parseArgs({
     base: { type: 'string' },
     teacher: { type: 'string', multiple: true, default: [] },
     sparse: { type: 'string' },
+    rows: { type: 'string' },
     steps: { type: 'string', default: '450' },
     sets: { type: 'string', default: DEVELOPMENT.name },
   },
@@ -36,12 +39,15 @@ if (!data || !work || !base || teachers.length === 0)
   throw new Error('usage: npx tsx runs/model/ablate.ts DATA WORK --base MODEL --teacher NAME');
 const measured = setsNamed(values.sets); // before hours of training
 
-const SETTINGS: Readonly<Record<string, readonly string[]>> = {
-  recipe: [],
-  'without mask': ['sparsity.threshold=null'],
-  'without activation': ['model.activation=relu'],
-  ...(sparse && { 'with a sparse teacher': [`teachers.models=${JSON.stringify([...teachers, sparse])}`] }),
-};
+const ALL: readonly { readonly name: string; readonly settings: readonly string[] }[] = [
+  { name: 'recipe', settings: [] },
+  { name: 'without mask', settings: ['sparsity.threshold=null'] },
+  { name: 'without activation', settings: ['model.activation=relu'] },
+  ...(sparse
+    ? [{ name: 'with a sparse teacher', settings: [`teachers.models=${JSON.stringify([...teachers, sparse])}`] }]
+    : []),
+];
+const rows = values.rows === undefined ? ALL : chosenByName(ALL, values.rows, { option: '--rows' });
 const common = [
   `model.base=${base}`,
   `data.train=${join(work, 'groups.jsonl')}`,
@@ -51,9 +57,9 @@ const common = [
 ];
 
 const runs: { readonly name: string; readonly folder: string }[] = [{ name: 'base', folder: base }];
-for (const [name, own] of Object.entries(SETTINGS)) {
+for (const { name, settings } of rows) {
   const folder = join(work, 'ablate', name.replaceAll(' ', '-'));
-  const minutes = trainOnce(CONFIG, folder, [...common, ...own]);
+  const minutes = trainOnce(CONFIG, folder, [...common, ...settings]);
   if (minutes > 0) console.log(`${name}: ${minutes.toFixed(0)} minutes`);
   runs.push({ name, folder: join(folder, 'model') });
 }
