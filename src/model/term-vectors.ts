@@ -27,7 +27,7 @@ export type TermVectorProblem = {
 };
 
 /** The same, from term vectors that are there. */
-export type MoveProblem = Pick<TermVectorProblem, 'queries' | 'penalty' | 'onPass'> & {
+type MoveProblem = Pick<TermVectorProblem, 'queries' | 'penalty' | 'onPass'> & {
   /** ỹ, [Q, H] */
   readonly targets: Rows;
   /** C⁰, [V, H] */
