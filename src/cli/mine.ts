@@ -6,16 +6,7 @@ import { homedir, tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { InputError, type Logger, ResumeError, UsageError } from '../core/index.ts';
-import {
-  checkLineOutput,
-  inputFile,
-  type LineSink,
-  openCollection,
-  type Qrels,
-  ReadReport,
-  readQueries,
-  writeLines,
-} from '../data/index.ts';
+import { checkLineOutput, inputFile, type LineSink, ReadReport, readQueries, writeLines } from '../data/index.ts';
 import { cacheFolder } from '../download/index.ts';
 import { exists } from '../files/index.ts';
 import { loadModel, type Model } from '../model/index.ts';
@@ -47,6 +38,7 @@ import {
   SYSTEM_HELP,
 } from './eval-systems.ts';
 import { formatCount, formatCounted, formatDuration } from './format.ts';
+import { judgedQueries, LEARNED_SPLIT } from './judged-queries.ts';
 import { positiveInteger } from './model-options.ts';
 import { packageVersion, withExamples } from './program.ts';
 import { encodedTexts } from './teacher-progress.ts';
@@ -70,7 +62,6 @@ type MineOptions = Omit<MiningOptions, 'agreement' | 'margin' | 'relativeMargin'
   readonly force?: boolean;
 };
 
-const DEFAULT_SPLIT = 'train';
 const DEFAULT_PER_DOCUMENT = 3;
 
 /** The `mine` command. */
@@ -80,7 +71,7 @@ export function mineCommand(context: CliContext): Command {
     .description('hard negatives for training, from BM25 or any system; also for documents without queries')
     .argument('<input>', 'a collection in BEIR layout; with --queries or --pseudo-queries any documents, also pages')
     .requiredOption('-o, --output <file>', 'where the lines go: triples, or lists where nobody judged')
-    .option('--split <name>', `judgements to mine for (default: ${DEFAULT_SPLIT})`)
+    .option('--split <name>', `judgements to mine for (default: ${LEARNED_SPLIT})`)
     .option('--queries <file>', 'queries that nobody judged: their candidates are written as lists for `lzero teach`')
     .option(
       '--pseudo-queries [kinds]',
@@ -254,26 +245,12 @@ async function queriesFor(context: CliContext, source: QuerySource): Promise<rea
     if (queries.length > 0) return queries;
     throw new InputError(`${options.queries} has no queries`, { hint: 'one a line, as text or {"_id", "text"}' });
   }
-  const { split = DEFAULT_SPLIT } = options;
-  const { queries, qrels } = await openCollection(input, { split, signal, logger });
-  const judged = queries.flatMap(({ id, text }) => {
-    const answers = [...(qrels.get(id) ?? [])]
-      .filter(([document, grade]) => grade > 0 && pool.has(document))
-      .sort((a, b) => b[1] - a[1]);
-    return answers.length > 0 ? [{ id, text, positives: answers.map(([document]) => document) }] : [];
+  return await judgedQueries(context, {
+    input,
+    pool,
+    split: options.split,
+    otherwise: 'choose another split with --split, or make queries with --pseudo-queries',
   });
-  if (judged.length > 0) return judged;
-  throw new InputError(`${input} has no query of split ${split} with an answer among its documents`, {
-    hint: `${strangeIds({ split, qrels, pool })}choose another split with --split, or make queries with --pseudo-queries`,
-  });
-}
-
-/** What tells that judgements name other documents: an id of each; empty where nothing is judged to be an answer. */
-function strangeIds({ split, qrels, pool }: { split: string; qrels: Qrels; pool: DocumentPool }): string {
-  const answers = [...qrels.values()].flatMap((judged) => [...judged].filter(([, grade]) => grade > 0));
-  if (answers.length === 0 || pool.size === 0) return '';
-  const [judged, known] = [answers[0][0], pool.idAt(0)].map((id) => JSON.stringify(id));
-  return `qrels/${split}.tsv judges by the ids of queries.jsonl and corpus.jsonl; it names ${judged}, where documents are called ${known}, say: mend the ids, `;
 }
 
 /** A run with fewer of the queries is taken for one of others: of another split, say. */
@@ -288,7 +265,7 @@ async function checkRecorded(
   let numFound = 0;
   for await (const { hits } of system.search(queries, { k: 1 })) if (hits.length > 0) numFound++;
   if (numFound >= MIN_RECORDED_SHARE * queries.length) return;
-  const { split = DEFAULT_SPLIT, pseudoQueries } = options;
+  const { split = LEARNED_SPLIT, pseudoQueries } = options;
   const isJudged = options.queries === undefined && pseudoQueries === undefined;
   const origin = options.queries ?? (isJudged ? `split ${split}` : 'the documents');
   const counted = `${numFound === 0 ? 'none' : `only ${formatCount(numFound)}`} of the ${formatCounted(queries.length, 'query', 'queries')}`;

@@ -1,6 +1,7 @@
 /** `lzero model`: make, look at and prepare model folders. One file per subcommand. */
 import { Command } from 'commander';
 import type { CliContext } from './context.ts';
+import { modelAdaptCommand } from './model-adapt.ts';
 import { modelCheckCommand } from './model-check.ts';
 import { modelConvertCommand } from './model-convert.ts';
 import { modelIdfCommand } from './model-idf.ts';
@@ -20,7 +21,8 @@ export function modelCommand(context: CliContext): Command {
     .addCommand(modelInfoCommand(context))
     .addCommand(modelCheckCommand(context))
     .addCommand(modelQuantizeCommand(context))
-    .addCommand(modelIdfCommand(context));
+    .addCommand(modelIdfCommand(context))
+    .addCommand(modelAdaptCommand(context));
   return withExamples(command, {
     'lzero model import ./splade -o ./my-model': 'a model folder from a checkpoint',
     'lzero model pull naver/splade-v3': 'fetch one by name',
@@ -28,5 +30,7 @@ export function modelCommand(context: CliContext): Command {
     'lzero model check ./my-model': 'what can make its scores differ from one reader to the next',
     'lzero model quantize ./my-model -o ./my-model-int8': 'a quarter of the size, and faster',
     'lzero model idf corpus.jsonl -o idf.json': 'query weights of your own collection',
+    'lzero model adapt default ./my-collection -o ./my-model':
+      'learn from what was opened for queries, without training',
   });
 }

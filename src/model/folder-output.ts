@@ -26,8 +26,7 @@ export async function makeFolder<T>(
 ): Promise<T> {
   const path = resolve(output);
   if (signal?.aborted) throw new InterruptedError();
-  await refuseInputAsOutput(path, inputs);
-  await refuseExisting(path, force);
+  await checkFolderOutput(output, { inputs, force });
   // A name that nothing has: what a killed run has left must not get into the model. mkdtemp's folders are closed to others.
   const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}.partial`);
   try {
@@ -42,6 +41,16 @@ export async function makeFolder<T>(
     await rm(temporary, { recursive: true, force: true });
     throw cause instanceof Error && 'syscall' in cause ? OutputError.writing(output, cause) : cause;
   }
+}
+
+/** Refuses an output that `makeFolder` would refuse: for work that takes long before it comes to that. */
+export async function checkFolderOutput(
+  output: string,
+  { inputs, force }: Omit<FolderOutput, 'signal'>,
+): Promise<void> {
+  const path = resolve(output);
+  await refuseInputAsOutput(path, inputs);
+  await refuseExisting(path, force);
 }
 
 /** Nobody takes that long to write a model: what is older has been left by a kill. */

@@ -8,6 +8,8 @@ export {
   activationSlope,
   addActivationGradient,
 } from './activation.ts';
+export type { AdaptOptions, AdaptReport, Click } from './adapt-model.ts';
+export { adaptModel, checkAdaptable } from './adapt-model.ts';
 export type { BertConfig } from './bert-config.ts';
 export { isDistilBert } from './bert-config.ts';
 export type { Dropout, EncoderInputs, EncoderValues, Network, ParameterLookup, Products } from './bert-graph.ts';

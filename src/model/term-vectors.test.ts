@@ -1,7 +1,8 @@
 /** Term vectors against exact solutions that can be written down. */
+import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
 import { Random, type SparseVector } from '../core/index.ts';
-import { fitTermVectors } from './term-vectors.ts';
+import { fitTermVectors, moveTermVectors } from './term-vectors.ts';
 
 const bag = (terms: readonly number[]): SparseVector => ({
   terms: Uint32Array.from(terms),
@@ -82,4 +83,44 @@ describe('vectors of terms', () => {
     expect(seen.length).toBeGreaterThan(2);
     expect(seen[seen.length - 1]).toBeLessThan(0.01);
   });
+});
+
+describe('vectors of terms that are moved', () => {
+  it('are halfway from where they were for a query of one term at ρ = 1, neither centred nor of another length', () => {
+    const given = {
+      queries: [bag([1])],
+      targets: { data: Float32Array.of(4, -2), width: 2 },
+      start: { data: Float32Array.of(9, 9, 2, 2), width: 2 },
+    };
+    const { data: c } = moveTermVectors({ ...given, penalty: 1 });
+    for (const [i, value] of [9, 9, 3, 0].entries()) expect(c[i]).toBeCloseTo(value, 5);
+    expect([...given.start.data]).toEqual([9, 9, 2, 2]); // what is given stays
+  });
+
+  it('share a query of two terms: (XᵀX + ρI)·(C − C⁰) = Xᵀ(ỹ − X·C⁰), by hand', () => {
+    // x = (1, 1)/√2, C⁰ = 0: the sum of both moves to ỹ/(1 + ρ), so each has √2/2 of it.
+    const { data: c } = moveTermVectors({
+      queries: [bag([0, 1])],
+      targets: { data: Float32Array.of(3), width: 1 },
+      start: { data: Float32Array.of(0, 0), width: 1 },
+      penalty: 2,
+    });
+    for (const value of c) expect(value).toBeCloseTo(Math.SQRT1_2, 5);
+  });
+
+  test.prop([fc.integer({ min: 0, max: 2 ** 31 }), fc.integer({ min: 1, max: 60 })], { numRuns: 20 })(
+    'stay where they were within 1e-6 at ρ = 10⁹, and to the bit at any ρ for terms of no query',
+    (seed, numQueries) => {
+      const random = new Random(seed);
+      const queries = Array.from({ length: numQueries }, () => bag([random.below(numTerms - 1)]));
+      const targets = { data: normals(random, numQueries * width), width };
+      const start = { data: normals(random, numTerms * width), width };
+      const stiff = moveTermVectors({ queries, targets, start, penalty: 1e9 });
+      stiff.data.forEach((value, i) => {
+        expect(Math.abs(value - start.data[i])).toBeLessThan(1e-6);
+      });
+      const moved = moveTermVectors({ queries, targets, start, penalty: 0.1 });
+      expect(row(moved.data, numTerms - 1)).toEqual(row(start.data, numTerms - 1));
+    },
+  );
 });

@@ -26,20 +26,34 @@ export type TermVectorProblem = {
   readonly onPass?: ((pass: number, residual: number) => void) | undefined;
 };
 
+/** The same, from term vectors that are there. */
+type MoveProblem = Pick<TermVectorProblem, 'queries' | 'penalty' | 'onPass'> & {
+  /** ỹ, [Q, H] */
+  readonly targets: Rows;
+  /** C⁰, [V, H] */
+  readonly start: Rows;
+};
+
 /** Passes over the queries at most; after forty nothing moves that a search could see. */
 const MAX_PASSES = 40;
 /** The share of the right side's norm at which to stop. */
 const TOLERANCE = 1e-3;
 
 /** C, [V, H] */
-export function fitTermVectors({ queries, vectors, ofTerms, penalty, onPass }: TermVectorProblem): Rows {
-  const { width } = vectors;
-  assert(vectors.data.length === queries.length * width, 'a vector for each query');
-  assert(ofTerms.width === width, 'vectors of terms and queries have one length');
+export function fitTermVectors({ vectors, ofTerms, ...problem }: TermVectorProblem): Rows {
+  const y = centredRows(unitRows(vectors)); // ỹ
+  const start = bestLength(centredRows(unitRows(ofTerms)), problem.queries.map(unitBag), y); // C⁰
+  return moveTermVectors({ ...problem, targets: y, start });
+}
+
+/** C, [V, H], where C⁰ and ỹ are given as they are: they are neither centred nor brought to another length. */
+export function moveTermVectors({ queries, targets: y, start, penalty, onPass }: MoveProblem): Rows {
+  const { width } = y;
+  assert(y.data.length === queries.length * width, 'a vector for each query');
+  assert(start.width === width, 'vectors of terms and queries have one length');
   const bags = queries.map(unitBag);
-  const y = centredRows(unitRows(vectors));
-  const c = bestLength(centredRows(unitRows(ofTerms)), bags, y); // C⁰, and then C
-  const right = residualProducts(bags, c, y); //                    Xᵀ(ỹ − X·C⁰)
+  const c = { data: start.data.slice(), width }; // C⁰, and then C
+  const right = residualProducts(bags, c, y); //    Xᵀ(ỹ − X·C⁰)
   const { residual, direction } = { residual: right, direction: right.slice() };
   let squares = columnSquares(residual, width);
   const enough = total(squares) * TOLERANCE ** 2;
@@ -64,7 +78,7 @@ function unitBag({ terms, weights }: SparseVector): SparseVector {
 }
 
 /** s·C⁰ with the s that brings sums of terms nearest to the queries. */
-function bestLength(c: Rows, bags: readonly SparseVector[], y: Rows): { data: Float32Array; width: number } {
+function bestLength(c: Rows, bags: readonly SparseVector[], y: Rows): Rows {
   const { width } = c;
   const sum = new Float64Array(width);
   let [along, square] = [0, 0];

@@ -78,6 +78,30 @@ export function storedTerms({ data, width }: Rows): Rows {
   return { data: data.map((value) => value / SCALE), width };
 }
 
+/**
+ * The head with other vectors of some terms; those of all others stay to the bit.
+ *
+ * @param change gets the c of these terms in their order, [n, H], and gives what they become
+ */
+export function withTerms(head: TopicHead, terms: readonly number[], change: (vectors: Rows) => Rows): TopicHead {
+  const { width } = head.terms;
+  const data = head.terms.data.slice();
+  const chosen = new Float32Array(terms.length * width);
+  terms.forEach((term, row) => {
+    chosen.set(data.subarray(term * width, (term + 1) * width), row * width);
+  });
+  const changed = change(storedTerms({ data: chosen, width }));
+  assert(changed.data.length === chosen.length && changed.width === width, 'as many term vectors as before');
+  terms.forEach((term, row) => {
+    const vector = changed.data.subarray(row * width, (row + 1) * width);
+    data.set(
+      vector.map((value) => SCALE * value),
+      term * width,
+    );
+  });
+  return { ...head, terms: { data, width } };
+}
+
 type Calibration = Omit<TopicHeadParts, 'queryWeights' | 'excluded'> & {
   readonly mean: Float64Array;
   readonly gains: Float32Array;

@@ -8,7 +8,7 @@ import { copyContent } from './folder-output.ts';
 import type { AskedCodes, MatrixCodes } from './int8/four-bits.ts';
 import { isFeedForward } from './int8/matrix-names.ts';
 import type { Precision } from './int8/precision.ts';
-import { quantisedTensors } from './int8/quantised-tensors.ts';
+import { quantisedTensors, type ReplacedValues } from './int8/quantised-tensors.ts';
 import { codesOf } from './int8/stored-codes.ts';
 import { nameForOthers } from './tensor-names.ts';
 import type { TensorToWrite, WritableDtype } from './tensors/safetensors-writer.ts';
@@ -26,6 +26,8 @@ export type WrittenWeights = {
 export type WeightChanges = AskedCodes & {
   /** Tensors that the source does not have, or has in another way. */
   readonly added: readonly TensorToWrite[];
+  /** Values of tensors that the source has with others, in the same shape; they are stored as those were. */
+  readonly replaced?: ReplacedValues | undefined;
   /** Type of floats; as in the source if not given. */
   readonly dtype?: WritableDtype | undefined;
   /** The arithmetic that they are for: codes for int8, floats for fp32; as in the source if not given. */
@@ -44,13 +46,14 @@ export async function writeWeights(
     return { form, codes: matrixCodesOf(checkpoint) };
   }
   const codes = form === 'codes' ? codesToWrite(checkpoint, changes) : undefined;
-  const source = codes ? quantisedTensors(checkpoint, codes) : floatTensors(checkpoint, changes.dtype);
+  const source = codes ? quantisedTensors(checkpoint, codes, changes.replaced) : floatTensors(checkpoint, changes);
   await writeSafetensors(path, await withAdded(source, changes.added), { format: 'pt' });
   return { form, codes };
 }
 
-function formOf(checkpoint: Checkpoint, { added, dtype, precision }: WeightChanges): WrittenWeights['form'] {
+function formOf(checkpoint: Checkpoint, { added, replaced, dtype, precision }: WeightChanges): WrittenWeights['form'] {
   if (precision === 'int8') return 'codes';
+  if (replaced !== undefined) return precision === undefined && hasCodes(checkpoint) ? 'codes' : 'floats';
   const { weightsFormat, unusualNames } = checkpoint;
   const isOther = added.length > 0 || dtype !== undefined || weightsFormat !== 'safetensors' || unusualNames.size > 0;
   return isOther || (precision === 'fp32' && hasCodes(checkpoint)) ? 'floats' : 'copied';
@@ -77,11 +80,14 @@ function codesToWrite(checkpoint: Checkpoint, { tables, feedForward }: AskedCode
 
 const SOURCE_DTYPES: readonly string[] = ['F32', 'F16', 'BF16'] satisfies WritableDtype[];
 
-async function* floatTensors(checkpoint: Checkpoint, dtype: WritableDtype | undefined): AsyncGenerator<TensorToWrite> {
+async function* floatTensors(
+  checkpoint: Checkpoint,
+  { dtype, replaced }: Pick<WeightChanges, 'dtype' | 'replaced'>,
+): AsyncGenerator<TensorToWrite> {
   for (const name of checkpoint.usedNames) {
     const entry = checkpoint.entry(name);
     const own = isWritable(entry.dtype) ? entry.dtype : 'F32';
-    const values = await checkpoint.read(name);
+    const values = replaced?.get(name) ?? (await checkpoint.read(name));
     yield { name: nameForOthers(name, checkpoint.config), dtype: dtype ?? own, shape: entry.shape, values };
   }
 }

@@ -6,6 +6,9 @@ import { type MatrixCodes, packRows } from './four-bits.ts';
 import { feedForwardNames, matrixNames, packedGroupSize, tableNames } from './matrix-names.ts';
 import { scaleName } from './stored-codes.ts';
 
+/** Values in place of those of a checkpoint, in the same shape, by its names. */
+export type ReplacedValues = ReadonlyMap<string, Float32Array>;
+
 /**
  * The tensors that encoding reads, one after the other, under BertForMaskedLM's names. They are the same for a checkpoint
  * and for the folder of codes that was made from it: s·c quantised once more is s and c again (codes.ts). With all in
@@ -14,6 +17,7 @@ import { scaleName } from './stored-codes.ts';
 export async function* quantisedTensors(
   checkpoint: Checkpoint,
   { tables, feedForward }: MatrixCodes,
+  replaced: ReplacedValues = new Map(),
 ): AsyncGenerator<TensorToWrite> {
   const matrices = matrixNames(checkpoint);
   const inFourBits = new Set([
@@ -22,7 +26,7 @@ export async function* quantisedTensors(
   ]);
   for (const name of checkpoint.usedNames) {
     const { shape } = checkpoint.entry(name);
-    const values = await checkpoint.read(name);
+    const values = replaced.get(name) ?? (await checkpoint.read(name));
     if (inFourBits.has(name)) yield* packedMatrix(name, values, shape);
     else if (matrices.has(name)) yield* quantisedMatrix(name, values, shape);
     else yield { name, dtype: 'F32', shape, values };

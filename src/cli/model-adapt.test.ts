@@ -1,0 +1,140 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { runCommands } from '../../test/cli/fake-host.ts';
+import { goldenFolder } from '../../test/golden/model/fixtures.ts';
+import { vectorsOf, writeTopicModel } from '../../test/lib/convert-models.ts';
+import { loadModel, openSafetensors, TOPIC } from '../model/index.ts';
+import { addCommand } from './add.ts';
+import { indexCommand } from './index-command.ts';
+import { modelCommand } from './model.ts';
+
+/** Each test starts an engine or two. */
+const A_MINUTE = 60_000;
+
+const DOCUMENTS = ['the old bridge over the river', 'bread and yeast', 'the moon and the tide', 'a bird on the bridge'];
+
+let models: string;
+let source: string;
+let headless: string;
+beforeAll(async () => {
+  models = mkdtempSync(join(tmpdir(), 'lzero-adapt-models-'));
+  [source, headless] = ['source', 'mlm'].map((name) => join(models, name));
+  const plain = await writeTopicModel(join(models, 'plain'));
+  await importedModel(['quantize', plain, '-o', source, '--idf', 'none', '--tables', '4bit']);
+  await importedModel(['import', goldenFolder('tied'), '-o', headless, '--idf', 'none']);
+}, A_MINUTE);
+afterAll(() => rmSync(models, { recursive: true }));
+
+async function importedModel(argv: readonly string[]): Promise<void> {
+  expect(await runCommands([modelCommand], ['model', ...argv])).toMatchObject({ exitCode: 0 });
+}
+
+let folder: string;
+let collection: string;
+let output: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lzero-adapt-'));
+  [collection, output] = ['clicks', 'adapted'].map((name) => join(folder, name));
+  writeCollection(DOCUMENTS, ['the river', 'bread', 'nobody opened this']);
+  judge('train', 'q0 d0 1', 'q0 d3 2', 'q1 d1 1', 'q1 d2 0', 'q2 d2 0');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function writeCollection(documents: readonly string[], queries: readonly string[]): void {
+  mkdirSync(join(collection, 'qrels'), { recursive: true });
+  const lines = (texts: readonly string[], kind: string) =>
+    texts.map((text, i) => `${JSON.stringify({ _id: `${kind}${i}`, text })}\n`).join('');
+  writeFileSync(join(collection, 'corpus.jsonl'), lines(documents, 'd'));
+  writeFileSync(join(collection, 'queries.jsonl'), lines(queries, 'q'));
+}
+
+function judge(split: string, ...rows: readonly string[]): void {
+  const lines = ['query-id corpus-id score', ...rows].map((row) => `${row.replaceAll(' ', '\t')}\n`);
+  writeFileSync(join(collection, `qrels/${split}.tsv`), lines.join(''));
+}
+
+const lzero = (...argv: string[]) =>
+  runCommands([modelCommand, indexCommand, addCommand], argv, { env: { LZERO_CACHE: join(folder, 'cache') } });
+const adapt = (...options: string[]) => lzero('model', 'adapt', source, collection, '-o', output, ...options);
+
+/** Tensors of a model, by their bytes. */
+async function bytesOf(model: string): Promise<Map<string, string>> {
+  const file = await openSafetensors(join(model, 'model.safetensors'));
+  const read = await Promise.all(
+    Array.from(file.tensors.keys(), async (name): Promise<[string, string]> => {
+      return [name, Buffer.from(await file.readBytes(name)).toString('base64')];
+    }),
+  );
+  await file.close();
+  return new Map(read);
+}
+
+describe('lzero model adapt', { timeout: A_MINUTE }, () => {
+  it('changes the codes of term vectors alone, and nothing but name and source of the settings', async () => {
+    const { stdout } = await adapt('--json');
+    expect(JSON.parse(stdout)).toMatchObject({ schemaVersion: 1, output, queries: 2, documents: 3, penalty: 3 });
+    const [before, after] = [await bytesOf(source), await bytesOf(output)];
+    const changed = [...before.keys()].filter((name) => before.get(name) !== after.get(name));
+    expect(changed.every((name) => name.startsWith(TOPIC.terms))).toBe(true);
+    expect(changed).toContain(TOPIC.terms);
+    expect(readdirSync(output).sort()).toEqual(readdirSync(source).sort());
+    const settings = (model: string) => JSON.parse(readFileSync(join(model, 'lzero.json'), 'utf8'));
+    expect(settings(output)).toEqual({ ...settings(source), name: 'adapted', source: 'adapted from source' });
+    expect(readFileSync(join(output, 'README.md'), 'utf8')).toMatch(
+      /clicks, split train: 2 queries and the 3 documents that were opened for them moved\n.*\(penalty 3\)/,
+    );
+  });
+
+  it('makes a word weigh log(1 + 3·|t − t̄|²), 0.99 to 1.73, in the document that was opened for it; in codes within 10 %', async () => {
+    writeCollection(['the old bridge over the river'], ['bridge']);
+    judge('train', 'q0 d0 1');
+    expect((await adapt('--penalty', '0.001')).exitCode).toBe(0);
+    const term = (await loadModel(output)).tokenizer.vocabulary.idOf('bridge') ?? -1;
+    const [vector] = await vectorsOf({ folder: output }, ['the old bridge over the river']);
+    // |t| = 1 and |t̄| = 0.05·√24, so that |t − t̄|² is (1 ± 0.245)²: from 0.57 to 1.55. The word stands in the text: its threshold is 0.
+    expect(vector.get(term)).toBeGreaterThan(0.9 * Math.log1p(3 * 0.57));
+    expect(vector.get(term)).toBeLessThan(1.1 * Math.log1p(3 * 1.55));
+  });
+
+  it('remembers what was encoded: a second call with another penalty encodes nothing', async () => {
+    await adapt();
+    const memory = join(folder, 'cache/teachers');
+    const state = () => readdirSync(memory).map((name) => [name, readFileSync(join(memory, name)).length]);
+    const before = state();
+    expect((await adapt('--penalty', '1', '--force')).exitCode).toBe(0);
+    expect(state()).toEqual(before);
+  });
+
+  it('makes another model: an index of the source takes none of its vectors', async () => {
+    const index = join(folder, 'index');
+    await lzero('index', collection, '-o', index, '--model', source, '--quiet');
+    await adapt();
+    const refused = await lzero('add', index, join(collection, 'corpus.jsonl'), '--model', output);
+    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/error\[\w+\].*model/) });
+  });
+
+  it.each([
+    ['a model without a topic head', () => [headless], /no topic head[\s\S]*hint: .*lzero train/],
+    ['the model without a network', () => ['bow'], /no topic head[\s\S]*hint: .*lzero train/],
+    ['a split that is not there', () => [source, '--split', 'dev'], /no judgements for split dev[\s\S]*hint: /],
+    ['a split where nothing was opened', () => [source, '--split', 'none'], /no query of split none with an answer/],
+    ['a penalty of 0', () => [source, '--penalty', '0'], /a number above 0/],
+  ])('refuses %s, and leaves nothing behind', async (_, given, words) => {
+    judge('none', 'q0 d0 0');
+    const [model, ...options] = given();
+    const refused = await lzero('model', 'adapt', model, collection, '-o', output, ...options);
+    expect(refused.exitCode).toBeGreaterThan(0);
+    expect(refused.stderr).toMatch(words);
+    expect(readdirSync(folder)).not.toContain('adapted');
+  });
+
+  it('does not replace a folder unless forced, and says so before anything is encoded', async () => {
+    await adapt();
+    rmSync(join(folder, 'cache'), { recursive: true });
+    expect(await adapt()).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--force') });
+    expect(readdirSync(folder)).not.toContain('cache');
+    expect(await lzero('model', 'adapt', source, collection, '-o', source, '--force')).toMatchObject({ exitCode: 2 });
+  });
+});

@@ -1,0 +1,134 @@
+/** `lzero model adapt`: a model that has learned what its users' words mean, from what they have opened. No training. */
+import { basename, resolve } from 'node:path';
+import { Command } from 'commander';
+import { assert } from '../core/index.ts';
+import { adaptModel, type Click, checkAdaptable, loadModel, type Model, type Rows } from '../model/index.ts';
+import { DocumentPool, type MiningQuery, type TeacherSpec } from '../teach/index.ts';
+import type { CliContext } from './context.ts';
+import { formatCounted } from './format.ts';
+import { judgedQueries, LEARNED_SPLIT } from './judged-queries.ts';
+import { positiveNumber } from './model-options.ts';
+import { withExamples } from './program.ts';
+import { withTeacherProgress } from './teacher-progress.ts';
+import { withTeachers } from './teachers.ts';
+
+type AdaptCommandOptions = {
+  readonly output: string;
+  readonly split: string;
+  readonly penalty: number;
+  readonly force?: boolean;
+};
+
+/** ρ, chosen on the titles of Linux's documentation (runs/model/adapt.ts, docs/EXPERIMENTS.md). */
+const DEFAULT_PENALTY = 3;
+
+/** The `model adapt` command. */
+export function modelAdaptCommand(context: CliContext): Command {
+  const command = new Command('adapt')
+    .description(
+      'make a model that has learned from queries and what was opened for them, in minutes and without training',
+    )
+    .argument('<model>', 'default, or a model folder with a topic head')
+    .argument('<collection>', 'documents, queries and what was opened for them: a folder in BEIR layout')
+    .requiredOption('-o, --output <folder>', 'the model folder to make')
+    .option('--split <name>', 'judgements to learn from, those above 0: qrels/NAME.tsv', LEARNED_SPLIT)
+    .option(
+      '--penalty <queries>',
+      'a word moves halfway to what so many queries of it alone say; less moves further',
+      positiveNumber,
+      DEFAULT_PENALTY,
+    )
+    .option('--force', 'replace the output folder')
+    .action((model: string, collection: string, options: AdaptCommandOptions) =>
+      adapt(context, { model, collection, options }),
+    );
+  return withExamples(command, {
+    'lzero model adapt default ./my-collection -o ./my-model': 'learn from the split train',
+    'lzero eval ./my-collection --split test --system default --system ./my-model': 'what it gains on other queries',
+    'lzero model adapt default ./my-collection -o ./my-model --penalty 1 --force':
+      'move further; what was encoded is remembered',
+  });
+}
+
+type AdaptJob = { readonly model: string; readonly collection: string; readonly options: AdaptCommandOptions };
+
+async function adapt(context: CliContext, { model: name, collection, options }: AdaptJob): Promise<void> {
+  const { output, split, penalty, force } = options;
+  const model = await loadModel(name);
+  const { encodeLength } = await checkAdaptable(model.source, output, { force });
+  const pool = await DocumentPool.read(collection, model.tokenizer, { signal: context.signal });
+  const queries = await judgedQueries(context, {
+    input: collection,
+    pool,
+    split,
+    otherwise: 'choose another split with --split',
+  });
+  const { ids, clicks } = clicksOf(queries);
+  const texts = ids.map((id) => pool.textOf(id));
+  const states = await statesOf(context, encoderOf(model, encodeLength), texts);
+  const { signal } = context;
+  const origin = `${basename(resolve(collection))}, split ${split}`;
+  const report = await adaptModel(model.source, output, { clicks, states, penalty, origin, force, signal });
+  const { numQueries, numTerms, settings } = report;
+  if (context.options.json) {
+    await context.stdout.writeJson({
+      output,
+      queries: numQueries,
+      documents: ids.length,
+      terms: numTerms,
+      penalty,
+      settings,
+    });
+    return;
+  }
+  const learned = `${formatCounted(numQueries, 'query', 'queries')} and ${formatCounted(ids.length, 'document')}`;
+  await context.stdout.writeLine(`${output}: ${formatCounted(numTerms, 'term')} learned from ${learned}`);
+  context.logger.info(`next: measure it on other queries, then lzero index INPUT -o docs.index --model ${output}`);
+}
+
+/** Each document once, and which of them was opened for which query. */
+function clicksOf(queries: readonly MiningQuery[]): {
+  readonly ids: readonly string[];
+  readonly clicks: readonly Click[];
+} {
+  const places = new Map<string, number>();
+  const placeOf = (id: string): number => {
+    const place = places.get(id) ?? places.size;
+    places.set(id, place);
+    return place;
+  };
+  const clicks = queries.map(({ text, positives }) => ({ query: text, documents: positives.map(placeOf) }));
+  return { ids: [...places.keys()], clicks };
+}
+
+/** What the encoder of the model makes of texts: mean states at length 1, remembered like those of a teacher. */
+async function statesOf(context: CliContext, spec: TeacherSpec, texts: readonly string[]): Promise<Rows> {
+  return await withTeachers(context, [spec], async ([encoder]) => {
+    const { signal } = context;
+    const { denseVectorsOf } = encoder;
+    assert(denseVectorsOf !== undefined, 'an encoder that was named dense gives one vector a text');
+    const vectors = await withTeacherProgress(context, { label: 'encoding', total: texts.length }, (told) =>
+      denseVectorsOf('document', texts, { signal, ...told }),
+    );
+    const width = vectors[0].length;
+    const data = new Float32Array(texts.length * width);
+    vectors.forEach((vector, d) => {
+      data.set(vector, d * width);
+    });
+    return { data, width };
+  });
+}
+
+/** The encoder as a dense one that reads what the model reads, in the same arithmetic. */
+function encoderOf({ source, precision }: Model, maxLength: number): TeacherSpec {
+  const plain = { queryPrefix: '', documentPrefix: '' } as const;
+  return {
+    model: source.encoderFolder,
+    kind: 'dense',
+    pooling: 'mean',
+    normalise: true,
+    maxLength,
+    precision,
+    ...plain,
+  };
+}
