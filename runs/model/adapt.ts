@@ -25,6 +25,7 @@ import { packRows, unpackRows } from '../../src/model/int8/four-bits.ts';
 import type { TopicHead } from '../../src/model/topic-head.ts';
 import { openScorer } from '../../src/teach/index.ts';
 import { documentText, encodeQuery } from '../../src/text/index.ts';
+import { evenlySpaced } from '../lib/evenly-spaced.ts';
 import { markdownHead, markdownRow } from '../lib/markdown.ts';
 import { EVALUATION_SETS, type EvaluationSet, folderOf } from './evaluation.ts';
 import { progressLine } from './progress.ts';
@@ -33,6 +34,8 @@ const MODEL = resolve(import.meta.dirname, '../../models/lzero-en');
 const CHOSEN_ON = 'linux';
 const TOLD_ON = 'python';
 const PENALTIES = [0.1, 0.3, 1, 3];
+/** Passages that stand for all, as many as `lzero model adapt` takes. */
+const SAMPLE = 500;
 /** NDCG@10 that is no difference: of penalties that close to the best, the one with the fewest FLOPS is chosen. */
 const ALIKE = 0.002;
 /** Clicks that a second row has, to see what fewer are worth. */
@@ -65,6 +68,7 @@ type Trial = { readonly penalty: number; readonly numClicks?: number };
 async function measurer(name: string): Promise<(trial: Trial) => TrialResult> {
   const set = await readSet(name);
   const { clicked, asked } = set;
+  const sample = evenlySpaced([...set.ids.keys()], SAMPLE);
   console.log(`\n${name}: ${clicked.length} queries clicked, ${asked.size} measured, ${set.numDocs} passages\n`);
   console.log(markdownHead(['', 'NDCG@10', 'Δ, points, 95 %', 'FLOPS', 'terms a document']));
   const terms = new Set([...clicked, ...set.queries].flatMap(({ vector }) => [...vector.terms]));
@@ -76,7 +80,7 @@ async function measurer(name: string): Promise<(trial: Trial) => TrialResult> {
       (_, i) => Math.floor((i * numClicks) / clicked.length) !== Math.floor(((i - 1) * numClicks) / clicked.length),
     );
     const changed = new Set(queries.flatMap(({ vector }) => [...vector.terms]));
-    const adapted = inCodes(adaptTopicHead(head, { queries, states: set.states, penalty }), changed);
+    const adapted = inCodes(adaptTopicHead(head, { queries, sample, states: set.states, penalty }), changed);
     const own = measure(new Map([...weights, ...weightsOf(adapted, changed, set)]), set);
     const [{ difference }] = compareWithBaseline(base.evaluation, [own.evaluation], { metric: 'ndcg@10' });
     const [mean, low, high] = [difference.mean, difference.low, difference.high].map((x) => signed(100 * x, 1));

@@ -20,7 +20,9 @@ type AdaptCommandOptions = {
 };
 
 /** ρ, chosen on the titles of Linux's documentation (runs/model/adapt.ts, docs/EXPERIMENTS.md). */
-const DEFAULT_PENALTY = 3;
+const DEFAULT_PENALTY = 0.3;
+/** Documents that stand for all that are searched: their mean is known to a few hundredths of what documents differ by. */
+const SAMPLE = 500;
 
 /** The `model adapt` command. */
 export function modelAdaptCommand(context: CliContext): Command {
@@ -45,8 +47,8 @@ export function modelAdaptCommand(context: CliContext): Command {
   return withExamples(command, {
     'lzero model adapt default ./my-collection -o ./my-model': 'learn from the split train',
     'lzero eval ./my-collection --split test --system default --system ./my-model': 'what it gains on other queries',
-    'lzero model adapt default ./my-collection -o ./my-model --penalty 1 --force':
-      'move further; what was encoded is remembered',
+    'lzero model adapt default ./my-collection -o ./my-model --penalty 3 --force':
+      'move less; what was encoded is remembered',
   });
 }
 
@@ -63,33 +65,38 @@ async function adapt(context: CliContext, { model: name, collection, options }: 
     split,
     otherwise: 'choose another split with --split',
   });
-  const { ids, clicks } = clicksOf(queries);
+  const { ids, clicks, sample } = clicksOf(queries, pool);
   const texts = ids.map((id) => pool.textOf(id));
   const states = await statesOf(context, encoderOf(model, encodeLength), texts);
   const { signal } = context;
   const origin = `${basename(resolve(collection))}, split ${split}`;
-  const report = await adaptModel(model.source, output, { clicks, states, penalty, origin, force, signal });
+  const report = await adaptModel(model.source, output, { clicks, sample, states, penalty, origin, force, signal });
   const { numQueries, numTerms, settings } = report;
+  const numDocs = new Set(clicks.flatMap(({ documents }) => documents)).size;
   if (context.options.json) {
     await context.stdout.writeJson({
       output,
       queries: numQueries,
-      documents: ids.length,
+      documents: numDocs,
       terms: numTerms,
       penalty,
       settings,
     });
     return;
   }
-  const learned = `${formatCounted(numQueries, 'query', 'queries')} and ${formatCounted(ids.length, 'document')}`;
+  const learned = `${formatCounted(numQueries, 'query', 'queries')} and ${formatCounted(numDocs, 'document')}`;
   await context.stdout.writeLine(`${output}: ${formatCounted(numTerms, 'term')} learned from ${learned}`);
   context.logger.info(`next: measure it on other queries, then lzero index INPUT -o docs.index --model ${output}`);
 }
 
-/** Each document once, and which of them was opened for which query. */
-function clicksOf(queries: readonly MiningQuery[]): {
+/** Each document that is to be read once, which of them was opened for which query, and which stand for all. */
+function clicksOf(
+  queries: readonly MiningQuery[],
+  pool: DocumentPool,
+): {
   readonly ids: readonly string[];
   readonly clicks: readonly Click[];
+  readonly sample: readonly number[];
 } {
   const places = new Map<string, number>();
   const placeOf = (id: string): number => {
@@ -98,7 +105,11 @@ function clicksOf(queries: readonly MiningQuery[]): {
     return place;
   };
   const clicks = queries.map(({ text, positives }) => ({ query: text, documents: positives.map(placeOf) }));
-  return { ids: [...places.keys()], clicks };
+  const numSampled = Math.min(SAMPLE, pool.size);
+  const sample = Array.from({ length: numSampled }, (_, i) =>
+    placeOf(pool.idAt(Math.floor((i * pool.size) / numSampled))),
+  );
+  return { ids: [...places.keys()], clicks, sample };
 }
 
 /** What the encoder of the model makes of texts: mean states at length 1, remembered like those of a teacher. */

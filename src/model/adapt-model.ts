@@ -28,6 +28,8 @@ export type Click = {
 /** How a model is adapted. */
 export type AdaptOptions = {
   readonly clicks: readonly Click[];
+  /** Places of documents that stand for all that are searched. */
+  readonly sample: readonly number[];
   /** Mean states of the documents at length 1, by the encoder of the model itself: t, [D, H] */
   readonly states: Rows;
   /** ρ: a word alone in that many queries is halfway between what it was and what they say. */
@@ -143,9 +145,9 @@ function foldersOf({ folder, encoderFolder, tokenizerFolder }: ModelFolder): str
 function cardText(
   source: BertSettings,
   { numQueries, numTerms }: AdaptReport,
-  { origin, penalty, states }: AdaptOptions,
+  { origin, penalty, clicks }: AdaptOptions,
 ): string {
-  const numDocs = states.data.length / states.width;
+  const numDocs = new Set(clicks.flatMap(({ documents }) => documents)).size;
   return `## Adaptation
 
 Adapted by \`lzero model adapt\` to ${origin}: ${numQueries} queries and the ${numDocs} documents that were opened for them moved

@@ -13,10 +13,11 @@ const HEAD: TopicHead = {
 const asked = (term: number) => ({ terms: Uint32Array.of(term), weights: Float32Array.of(7) });
 
 describe('a topic head that learns from clicks', () => {
-  it('moves the vector of a term that was asked alone halfway to the mean of t − t̄ at ρ = 1', () => {
-    const states = { data: Float32Array.of(1, 0, 0, 1, 9, 9), width: 2 };
+  it('moves the vector of a term that was asked alone halfway to the mean of t, less that of the sample, at ρ = 1', () => {
+    const states = { data: Float32Array.of(1, 0, 0, 1, 0.75, 0, 0.25, 0.5, 9, 9), width: 2 };
     const { terms } = adaptTopicHead(HEAD, {
       queries: [{ vector: asked(0), documents: [0, 1] }],
+      sample: [2, 3],
       states,
       penalty: 1,
     });
@@ -28,7 +29,8 @@ describe('a topic head that learns from clicks', () => {
     const odd = { ...HEAD, terms: { data: Float32Array.of(3, 0, 0.1, 0.7), width: 2 } };
     const adapted = adaptTopicHead(odd, {
       queries: [{ vector: asked(0), documents: [0] }],
-      states: { data: Float32Array.of(0.6, 0.8), width: 2 },
+      sample: [1],
+      states: { data: Float32Array.of(0.6, 0.8, 0, 0.1), width: 2 },
       penalty: 0.3,
     });
     expect({ ...adapted, terms: odd.terms }).toEqual(odd);
