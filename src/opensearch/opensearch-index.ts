@@ -223,6 +223,14 @@ export class OpenSearchIndex implements Engine {
     return numDeleted;
   }
 
+  /** Whether it has documents that a job has not written; what is added is seen with it. */
+  async hasOthers(job: string): Promise<boolean> {
+    await this.commit();
+    const query = { bool: { must_not: [{ term: { job } }] } };
+    const { body } = await this.#search({ size: 0, track_total_hits: 1, query });
+    return totalOf(body) > 0;
+  }
+
   async commit(): Promise<void> {
     await refresh(this.#server, this.index);
     this.#hasPages = undefined;

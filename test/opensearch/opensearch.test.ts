@@ -15,8 +15,10 @@ import {
   openOpenSearchIndex,
   type ParityQuery,
   pointAlias,
+  putSettings,
   resolveName,
   STORED_ERROR,
+  servingSettings,
   type VectorField,
 } from '../../src/opensearch/index.ts';
 import { type Outcome, runCommands } from '../cli/fake-host.ts';
@@ -443,6 +445,43 @@ describeOnServer('on a real server', () => {
       expect((await replace('none', address, '--delete-old')).stderr).toContain('stays what it was');
       expect(await behind(name)).toEqual(before);
       expect((await lzeroJson('opensearch', 'search', address, 'bread')).hits).toMatchObject([{ id: 'a' }]);
+    });
+
+    it('does not take what others have added to the index of the same input since', async () => {
+      const name = freshName();
+      const address = `${SERVER_URL}/${name}`;
+      await replace('a', address);
+      const [first] = await behind(name);
+      await lzeroJson('opensearch', 'ingest', corpora.get('b') ?? '', address); // into what the name stands for
+      const again = JSON.parse((await replace('a', address)).stdout);
+      expect(again).toMatchObject({ index: `${first}-2`, added: 1, documents: 1, replaced: [first] });
+      expect((await lzeroJson('opensearch', 'search', address, 'bread')).hits).toMatchObject([{ id: 'a' }]);
+      expect(JSON.parse((await replace('a', address)).stdout)).toMatchObject({ index: `${first}-2`, there: 1 });
+    });
+
+    it('fills without copies and refreshes, and gives those of the old index before the name moves', async () => {
+      const name = freshName();
+      const address = `${SERVER_URL}/${name}`;
+      const server = realServer();
+      await replace('a', address, '--fields', 'lang:keyword');
+      const [first] = await behind(name);
+      await putSettings(server, first, { refresh_interval: '7s', number_of_replicas: 1 });
+      const letters = ['--dead-letters', scratch.path('settings-dead.jsonl')];
+      expect((await replace('odd', address, ...letters)).exitCode).toBe(1); // stops before the end
+      const indexes = await server.ask({ method: 'GET', path: `/_cat/indices/${name}-*?format=json&h=index` });
+      const names = (Array.isArray(indexes.body.list) ? indexes.body.list : []).map(({ index }) => String(index));
+      const [unfinished] = names.filter((index) => index !== first);
+      expect(await servingSettings(server, unfinished)).toMatchObject({
+        refresh_interval: '-1',
+        number_of_replicas: '0',
+      });
+      await replace('b', address);
+      const [second] = await behind(name);
+      expect(await servingSettings(server, second)).toMatchObject({ refresh_interval: '7s', number_of_replicas: '1' });
+      await replace('a', address, '--replicas', '0', '--shards', '2');
+      const [third] = await behind(name);
+      expect(await servingSettings(server, third)).toMatchObject({ refresh_interval: '7s', number_of_replicas: '0' });
+      server.close();
     });
 
     it('never deletes an index that lzero did not make', async () => {
