@@ -179,6 +179,7 @@ export class OpenSearchIndex implements Engine {
     const tally = { numAdded: 0, numThere: 0, numTruncated: 0, numTerms: 0 };
     let numDone = 0;
     const writer = new BulkWriter(this.#server, this.index, {
+      probe: () => this.#probe(),
       ...this.#options.writer,
       ...options.writer,
       onAcknowledged: (count) => {
@@ -500,6 +501,15 @@ export class OpenSearchIndex implements Engine {
       if (error instanceof InputError) return error;
       throw error;
     }
+  }
+
+  /** A document that nothing is wrong with. */
+  #probe(): string {
+    const vector = { terms: Uint32Array.of(0), weights: Float32Array.of(1) };
+    const { vocabulary } = this.#options.model.tokenizer;
+    const place = { order: 0 };
+    const document = { id: 'probe', title: 'probe', text: 'probe' };
+    return documentSource(document, vector, { description: this.description, vocabulary, place });
   }
 
   async #hasJob(job: string): Promise<boolean> {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { evalCommand } from '../../src/cli/eval.ts';
 import { opensearchCommand } from '../../src/cli/opensearch.ts';
-import { type JsonObject, Random, type SparseVector, sparseVector } from '../../src/core/index.ts';
+import { isJsonObject, type JsonObject, Random, type SparseVector, sparseVector } from '../../src/core/index.ts';
 import type { EngineDocument } from '../../src/engines/index.ts';
 import { loadModel, type Model } from '../../src/model/index.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type CreateOpenSearchOptions,
   checkParity,
   createOpenSearchIndex,
+  deleteIndex,
   describeIndex,
   openOpenSearchIndex,
   type ParityQuery,
@@ -589,6 +590,44 @@ describeOnServer('on a real server', () => {
       reason: expect.stringMatching(/immense|max/),
       document: { id: 'bad' },
     });
+  });
+
+  it.each<[string, JsonObject]>([
+    ['whose ingest pipeline is not there', { settings: { default_pipeline: 'lzero-no-such-pipeline' } }],
+    ['whose field of vectors has another type', { vector: { type: 'float' } }],
+    ['that is an alias which nothing may be written to', { alias: true }],
+  ])('an index %s ends an ingest; no document is taken for a dead letter', async (_, how) => {
+    const name = freshName();
+    const server = realServer();
+    const put = (path: string, body: JsonObject, method: 'PUT' | 'POST' = 'PUT') =>
+      server.ask({ method, path, body: JSON.stringify(body) });
+    await (await create({}, name)).close();
+    if (isJsonObject(how.settings)) await put(`/${name}/_settings`, { index: how.settings });
+    if (how.alias)
+      await put(
+        '/_aliases',
+        { actions: [{ add: { index: name, alias: `${name}-a`, is_write_index: false } }] },
+        'POST',
+      );
+    if (isJsonObject(how.vector)) {
+      const { body } = await server.ask({ method: 'GET', path: `/${name}/_mapping` });
+      const mappings = JSON.parse(JSON.stringify(body[name])).mappings;
+      await deleteIndex(server, name);
+      await put(`/${name}`, { mappings: { ...mappings, properties: { ...mappings.properties, vector: how.vector } } });
+    }
+    const address = `${SERVER_URL}/${name}${how.alias ? '-a' : ''}`;
+    const letters = scratch.path(`letters-of-${name}.jsonl`);
+    const lines = ['x', 'y', 'z'].map((_id) => ({ _id, text: 'bread' }));
+    for (const corpus of [lines, lines.slice(0, 1)]) {
+      const file = scratch.writeLines(`of-${name}-${corpus.length}.jsonl`, corpus);
+      const outcome = await lzero('opensearch', 'ingest', file, address, '--dead-letters', letters);
+      expect(outcome).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringMatching(/takes no documents|no write index/),
+      });
+      expect(readFileSync(letters, 'utf8')).toBe('');
+    }
+    server.close();
   });
 
   it.each([
