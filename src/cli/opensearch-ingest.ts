@@ -242,6 +242,7 @@ async function add(context: CliContext, index: OpenSearchIndex, work: Work): Pro
     const added = await index.addAll(source.documents, {
       job,
       shard,
+      replacePages: true,
       signal,
       logger,
       onProgress: (numDone) => progress.update(numDone),
@@ -288,7 +289,7 @@ type Report = {
 async function report(context: CliContext, told: Report): Promise<void> {
   const { logger } = context;
   const { index, outcome, numDeleted, replaced, deletedIndexes } = told;
-  const { numAdded, numThere, numRejected, numTruncated, numTerms, seconds, source } = outcome;
+  const { numAdded, numThere, numRejected, numLeftOver, numTruncated, numTerms, seconds, source } = outcome;
   const rate = formatRate(numAdded / Math.max(seconds, 1e-3));
   const before = numThere > 0 ? `, after ${formatCount(numThere)} in earlier runs` : '';
   const terms = numAdded > 0 ? `, ${(numTerms / numAdded).toFixed(1)} terms a document` : '';
@@ -298,6 +299,7 @@ async function report(context: CliContext, told: Report): Promise<void> {
   if (numTruncated > 0) logger.info(`${formatCount(numTruncated)} were longer than the model reads and were cut`);
   if (numRejected > 0)
     logger.warn(`${formatCount(numRejected)} were refused; the reasons are in the file of dead letters`);
+  if (numLeftOver > 0) logger.info(`${formatCounted(numLeftOver, 'part')} that pages do not have any more deleted`);
   if (numDeleted > 0) logger.info(`${formatCount(numDeleted)} that the input does not have were deleted`);
   if (replaced.length > 0) logger.info(`${index.index} took the place of ${replaced.join(', ')}`);
   if (deletedIndexes.length > 0) logger.info(`deleted ${deletedIndexes.join(', ')}`);
@@ -311,7 +313,7 @@ async function report(context: CliContext, told: Report): Promise<void> {
     added: numAdded,
     there: numThere,
     rejected: numRejected,
-    deleted: numDeleted,
+    deleted: numDeleted + numLeftOver,
     replaced,
     deletedIndexes,
     truncated: numTruncated,

@@ -49,6 +49,7 @@ import {
 import { ServerError } from './errors.ts';
 import { filterQuery } from './filter-query.ts';
 import { type IndexDescription, isOurs } from './index-body.ts';
+import { PassingPages } from './passing-pages.ts';
 import { filtered, type QueryBody } from './queries.ts';
 import {
   type AskedTerms,
@@ -82,6 +83,11 @@ export type OpenSearchAddOptions = {
    * the same call goes on after whatever stopped it; their order is that of the stream.
    */
   readonly job?: string | undefined;
+  /**
+   * Documents are whole: the parts of a page follow each other, and those that the index has besides go when these come. A
+   * document without `page` takes the place of all parts of the page with its id.
+   */
+  readonly replacePages?: boolean | undefined;
   /** Which part of a stream this is, where several share it: numbers of order are then those of the whole. */
   readonly shard?: { readonly part: number; readonly of: number } | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -97,6 +103,8 @@ export type OpenSearchAddReport = {
   /** Documents that an earlier call of the same job has written. */
   readonly numThere: number;
   readonly numRejected: number;
+  /** Parts that went because their pages do not have them any more. */
+  readonly numLeftOver: number;
   readonly numTruncated: number;
   readonly numTerms: number;
 };
@@ -176,7 +184,7 @@ export class OpenSearchIndex implements Engine {
     documents: Iterable<EngineDocument> | AsyncIterable<EngineDocument>,
     options: OpenSearchAddOptions = {},
   ): Promise<OpenSearchAddReport> {
-    const tally = { numAdded: 0, numThere: 0, numTruncated: 0, numTerms: 0 };
+    const tally = { numAdded: 0, numThere: 0, numLeftOver: 0, numTruncated: 0, numTerms: 0 };
     let numDone = 0;
     const writer = new BulkWriter(this.#server, this.index, {
       probe: () => this.#probe(),
@@ -189,11 +197,14 @@ export class OpenSearchIndex implements Engine {
     });
     const isResumed = options.job !== undefined && (await this.#hasJob(options.job));
     let order = options.job === undefined ? await this.#firstOrder() : 0;
+    const pages = options.replacePages ? await this.#passingPages() : undefined;
     try {
       for await (const group of groupsOf(documents)) {
         options.signal?.throwIfAborted();
         const there = isResumed ? await this.#written(group, options.job) : new Set<string>();
         if (there.size < group.length) await this.#addGroup(group, { writer, there, order, tally, options });
+        for (const document of group) pages?.pass(document);
+        tally.numLeftOver += await this.#dropLeftovers(pages?.leftovers({ hasEnded: false }));
         order += group.length;
         tally.numThere += there.size;
         numDone += there.size;
@@ -205,6 +216,7 @@ export class OpenSearchIndex implements Engine {
       throw error;
     }
     await writer.flush();
+    tally.numLeftOver += await this.#dropLeftovers(pages?.leftovers({ hasEnded: true }));
     return { ...tally, numAdded: writer.numIndexed, numRejected: writer.numRejected };
   }
 
@@ -525,6 +537,23 @@ export class OpenSearchIndex implements Engine {
     const isOfJob = (answer: unknown): boolean =>
       isJsonObject(answer) && answer.found === true && isJsonObject(answer._source) && answer._source.job === job;
     return new Set(group.flatMap(({ id }, i) => (isOfJob(answers[i]) ? [id] : [])));
+  }
+
+  /** Follows what is added; undefined where the index is empty, and nothing can be left over. */
+  async #passingPages(): Promise<PassingPages | undefined> {
+    await this.commit(); // what an addition before has written may not be seen yet
+    const { body } = await this.#search({ size: 0, track_total_hits: 1 });
+    return totalOf(body) === 0 ? undefined : new PassingPages({ hasParts: await this.#anyPages() });
+  }
+
+  /** A deletion is a task of the server, so it is first asked whether there is anything to delete. */
+  async #dropLeftovers(queries: readonly JsonObject[] = []): Promise<number> {
+    let numDeleted = 0;
+    for (const query of queries) {
+      const { body } = await this.#search({ size: 0, track_total_hits: 1, query });
+      if (totalOf(body) > 0) numDeleted += await this.#deleteByQuery(query);
+    }
+    return numDeleted;
   }
 
   async #deletePages(ids: readonly string[]): Promise<number> {

@@ -552,6 +552,47 @@ describeOnServer('on a real server', () => {
     expect(new Set(await ids())).toEqual(new Set(['good', 'bad']));
   });
 
+  it('a page that has become shorter leaves no parts behind, nor does a document that is cut now, or was before', async () => {
+    const address = `${SERVER_URL}/${freshName()}`;
+    const text = (count: number): string =>
+      ['bread', ...Array.from({ length: count }, () => 'flour and water '.repeat(15))].join('\n\n');
+    const ingest = (name: string, lengths: Readonly<Record<string, number>>) => {
+      const lines = Object.entries(lengths).map(([_id, count]) => ({ _id, text: text(count) }));
+      const corpus = scratch.writeLines(`${name}.jsonl`, lines);
+      return lzeroJson('opensearch', 'ingest', corpus, address, '--chunk', '64', '--create');
+    };
+    const all = async (): Promise<string[]> => {
+      const { hits } = await lzeroJson('opensearch', 'search', address, 'bread flour', '--parts', '-k', '1000');
+      return hits.map(({ id }: { id: string }) => id).sort();
+    };
+    const parts = (page: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${page}#${i}`);
+    expect((await ingest('long', { p: 6, q: 4, r: 0 })).deleted).toBe(0);
+    expect(await all()).toEqual([...parts('p', 6), ...parts('q', 4), 'r']);
+    expect((await ingest('shorter', { p: 2, q: 4, r: 3 })).deleted).toBe(4 + 1);
+    expect(await all()).toEqual([...parts('p', 2), ...parts('q', 4), ...parts('r', 3)]);
+    expect((await ingest('shorter', { p: 2, q: 4, r: 3 })).deleted).toBe(0);
+    expect((await ingest('short', { p: 0, q: 2, r: 0 })).deleted).toBe(2 + 2 + 3);
+    expect(await all()).toEqual(['p', ...parts('q', 2), 'r']);
+  });
+
+  it('what a page leaves over goes, too, where all of the page was sent before a kill; a part that is added alone takes nothing', async () => {
+    const index = await create();
+    const part = (chunk: number, text: string): EngineDocument => ({ id: `p#${chunk}`, page: 'p', chunk, text });
+    await index.addAll(
+      [0, 1, 2].map((i) => part(i, 'bread')),
+      { job: 'old' },
+    );
+    const shorter = [part(0, 'bread again')];
+    expect(await index.addAll(shorter, { job: 'new' })).toMatchObject({ numAdded: 1, numLeftOver: 0 });
+    await index.commit();
+    expect((await index.stats()).numDocs).toBe(3);
+    const again = await index.addAll(shorter, { job: 'new', replacePages: true });
+    expect(again).toMatchObject({ numAdded: 0, numThere: 1, numLeftOver: 2 });
+    await index.commit();
+    expect((await index.stats()).numDocs).toBe(1);
+    await index.close();
+  });
+
   it('four ingests that share a corpus fill one index, in the order of the corpus', async () => {
     const address = `${SERVER_URL}/${freshName()}`;
     const corpus = scratch.writeLines(
