@@ -50,7 +50,6 @@ import { ServerError } from './errors.ts';
 import { filterQuery } from './filter-query.ts';
 import { type IndexDescription, isOurs } from './index-body.ts';
 import { PassingPages } from './passing-pages.ts';
-import { filtered, type QueryBody } from './queries.ts';
 import {
   type AskedTerms,
   bestParts,
@@ -58,7 +57,7 @@ import {
   checkStyle,
   isPlain,
   type QueryStyle,
-  styledQuery,
+  styledSearch,
   stylePipeline,
 } from './query-style.ts';
 import { refresh } from './refresh.ts';
@@ -257,7 +256,7 @@ export class OpenSearchIndex implements Engine {
     const hasWords = this.#style.hybridShare !== undefined && text !== undefined;
     if (terms.length === 0 && !hasWords) return { terms, hits: [] };
     if (options.explain) this.#requireExplanations();
-    const found = await this.#find(filtered(this.#query({ terms, text }), filter), { ...options, k });
+    const found = await this.#find({ terms, text }, { ...options, k, restriction: filter });
     const hits = found.map((document, i): Hit => {
       const hit = { rank: i + 1, ...hitOf(document, { asPage: !options.parts, isOurs: this.#isOurs }) };
       return options.explain ? { ...hit, explain: this.#products(terms, document) } : hit;
@@ -318,8 +317,9 @@ export class OpenSearchIndex implements Engine {
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, { readonly score: number; readonly vector: SparseVector | undefined }>> {
     const { terms, text } = this.#parse(query);
-    const only = { ids: { values: ids.map(serverId) } };
-    const body = { query: filtered(this.#query({ terms, text }), only), size: ids.length, track_total_hits: false };
+    const only = this.#isOurs ? { terms: { id: ids } } : { ids: { values: ids.map(serverId) } };
+    const numWanted = this.#isOurs || this.isExact ? ids.length : MAX_K; // clusters find others before these
+    const body = { ...this.#asked({ terms, text }, numWanted, only), size: ids.length, track_total_hits: false };
     const answer = terms.length === 0 ? {} : (await this.#search(body)).body;
     return new Map(
       foundDocuments(answer).map((document) => [
@@ -369,43 +369,55 @@ export class OpenSearchIndex implements Engine {
     return { terms: Object.entries(query.vector).map(([token, weight]) => ({ token, weight })), text: undefined };
   }
 
-  #query(asked: AskedTerms): QueryBody {
+  #asked(asked: AskedTerms, numWanted: number, filter: JsonObject | undefined): JsonObject {
     const { vocabulary } = this.#options.model.tokenizer;
     const { description } = this;
-    return styledQuery(asked, this.#style, { description, idOf: (token) => vocabulary.idOf(token) });
+    const idOf = (token: string) => vocabulary.idOf(token);
+    return styledSearch(asked, this.#style, { description, idOf, numWanted, filter });
   }
 
   /** Best first; of pages the best part. */
-  async #find(query: QueryBody, options: SearchOptions & { readonly k: number }): Promise<readonly FoundDocument[]> {
-    const { k, parts = false, idsOnly = false, explain = false } = options;
+  async #find(asked: AskedTerms, options: FindOptions): Promise<readonly FoundDocument[]> {
+    const { k, restriction, parts = false, idsOnly = false, explain = false } = options;
     const asPages = !parts && this.#isOurs;
     const mayHavePages = asPages && (await this.#anyPages());
     const canSort = isPlain(this.#style);
+    const isApproximate = this.description.vector.type === 'sparse_vector';
     const source = idsOnly && !explain ? ['id', 'page', 'chunk', 'order'] : undefined;
     const body = {
-      query,
       track_total_hits: false,
       _source: source ?? (explain ? true : { excludes: [this.description.field] }),
-      ...(canSort ? this.#plainOrder(mayHavePages) : { search_pipeline: stylePipeline(this.#style) }),
+      ...(canSort ? this.#plainOrder(mayHavePages && !isApproximate) : { search_pipeline: stylePipeline(this.#style) }),
     };
-    if (!canSort) return await this.#findUnsorted(body, { k, asPages, mayHavePages });
-    const found = foundDocuments((await this.#search({ ...body, size: k })).body);
+    if (!canSort || isApproximate) return await this.#findMore(asked, body, { k, restriction, asPages, mayHavePages });
+    const found = foundDocuments(
+      (await this.#search({ ...body, ...this.#asked(asked, k, restriction), size: k })).body,
+    );
     if (asPages && !mayHavePages && found.some(({ source: { page } }) => page !== undefined)) {
       this.#hasPages = true; // somebody else has added some
-      return await this.#find(query, options);
+      return await this.#find(asked, options);
     }
     return found;
   }
 
-  /** Where the server does not collapse, pages of many parts may crowd out others: then more parts are asked for. */
-  async #findUnsorted(
+  /**
+   * Where the server does not collapse, pages of many parts may crowd out others, and of what clusters give a filter may take
+   * too many away: then more is asked for.
+   */
+  async #findMore(
+    asked: AskedTerms,
     body: JsonObject,
-    { k, asPages, mayHavePages }: { readonly k: number; readonly asPages: boolean; readonly mayHavePages: boolean },
+    { k, restriction, asPages, mayHavePages }: FindMore,
   ): Promise<readonly FoundDocument[]> {
+    const isApproximate = this.description.vector.type === 'sparse_vector';
+    const isHybrid = this.#style.hybridShare !== undefined;
     for (let size = mayHavePages ? Math.min(MAX_K, k * PARTS_A_PAGE) : k; ; size = Math.min(MAX_K, size * 4)) {
-      const found = foundDocuments((await this.#search({ ...body, size })).body);
+      const answer = await this.#search({ ...body, ...this.#asked(asked, size, restriction), size });
+      // Where few documents fit a filter all of them are hits of clusters, those without a term of the query with 0.
+      const found = foundDocuments(answer.body).filter(({ score }) => !isApproximate || isHybrid || score > 0);
       const best = bestParts(found, { k, asPages });
-      if (best.length >= k || found.length < size || size >= MAX_K) return best;
+      const areAll = found.length < size && !(isApproximate && restriction);
+      if (best.length >= k || areAll || size >= MAX_K) return best;
     }
   }
 
@@ -570,6 +582,10 @@ export class OpenSearchIndex implements Engine {
     return await deleteByQuery(this.#server, { index: this.index, query });
   }
 }
+
+type FindOptions = SearchOptions & { readonly k: number; readonly restriction: JsonObject | undefined };
+
+type FindMore = Pick<FindOptions, 'k' | 'restriction'> & { readonly asPages: boolean; readonly mayHavePages: boolean };
 
 type GroupContext = {
   readonly writer: BulkWriter;

@@ -2,11 +2,13 @@
 import { type JsonObject, UsageError } from '../core/index.ts';
 import type { QueryTerm } from '../text/index.ts';
 import type { FoundDocument } from './documents.ts';
+import { withoutTerms } from './filter-query.ts';
 import type { IndexDescription } from './index-body.ts';
 import { normalisationPipeline, type TwoPhaseOptions, twoPhasePipeline } from './pipelines.ts';
 import {
   type ApproximateParameters,
   bm25Query,
+  filtered,
   hybridQuery,
   neuralSparseQuery,
   type QueryBody,
@@ -64,11 +66,33 @@ export function isPlain({ twoPhase, hybridShare }: QueryStyle): boolean {
 /** What is asked: terms, and the words where BM25 is joined. */
 export type AskedTerms = { readonly terms: readonly QueryTerm[]; readonly text: string | undefined };
 
-/** The query of some terms. */
-export function styledQuery(
+/** Where it is asked, and how much of it. */
+export type AskedPlace = {
+  readonly description: IndexDescription;
+  readonly idOf: TermIds;
+  /** Hits that are wanted. */
+  readonly numWanted: number;
+  readonly filter: JsonObject | undefined;
+};
+
+/** The body of a search, so far as it says what is looked for. */
+export function styledSearch(asked: AskedTerms, style: CheckedStyle, place: AskedPlace): JsonObject {
+  const { description, numWanted, filter } = place;
+  if (description.vector.type === 'rank_features') return { query: filtered(styledQuery(asked, style, place), filter) };
+  const inside = filter && withoutTerms(filter);
+  const approximate = {
+    ...style.approximate,
+    k: Math.max(style.approximate?.k ?? 0, numWanted),
+    ...(inside ? { filter: inside } : {}),
+  };
+  const query = styledQuery(asked, { ...style, approximate }, place);
+  return { query, ...(filter ? { post_filter: filter } : {}) };
+}
+
+function styledQuery(
   { terms, text }: AskedTerms,
   { kind, approximate, hybridShare }: CheckedStyle,
-  { description, idOf }: { readonly description: IndexDescription; readonly idOf: TermIds },
+  { description, idOf }: Pick<AskedPlace, 'description' | 'idOf'>,
 ): QueryBody {
   if (hybridShare !== undefined && text === undefined)
     throw new UsageError('a hybrid with BM25 needs the words of the query, not its vector');

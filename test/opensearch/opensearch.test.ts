@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { evalCommand } from '../../src/cli/eval.ts';
 import { opensearchCommand } from '../../src/cli/opensearch.ts';
-import { isJsonObject, type JsonObject, Random, type SparseVector, sparseVector } from '../../src/core/index.ts';
-import type { EngineDocument } from '../../src/engines/index.ts';
+import { dot, isJsonObject, type JsonObject, Random, type SparseVector, sparseVector } from '../../src/core/index.ts';
+import type { EngineDocument, SearchOptions } from '../../src/engines/index.ts';
 import { loadModel, type Model } from '../../src/model/index.ts';
 import {
   BulkWriter,
@@ -13,6 +13,7 @@ import {
   createOpenSearchIndex,
   deleteIndex,
   describeIndex,
+  type OpenSearchIndex,
   openOpenSearchIndex,
   type ParityQuery,
   pointAlias,
@@ -22,6 +23,7 @@ import {
   servingSettings,
   type VectorField,
 } from '../../src/opensearch/index.ts';
+import type { Filter } from '../../src/search/index.ts';
 import { type Outcome, runCommands } from '../cli/fake-host.ts';
 import { Scratch } from '../cli/index-commands.ts';
 import { describeOnServer, freshName, realServer, removeIndexes, SERVER_TEST_MS, SERVER_URL } from './real-server.ts';
@@ -152,6 +154,85 @@ describeOnServer('on a real server', () => {
     const report = await checkParity(index, { queries: randomQueries(documents, 50), documents }, { minOverlap: 0.9 });
     expect(report.isWithinBounds, JSON.stringify(report)).toBe(true);
     await index.close();
+  });
+
+  describe('sparse_vector above its threshold', () => {
+    const FIELDS = { lang: 'keyword', year: 'number' } as const;
+    const langOf = (i: number): string | undefined => (i % 3 === 0 ? undefined : i % 20 === 0 ? 'de' : 'en');
+    const documents = () =>
+      randomDocuments(400, { numTerms: 12, numWords: 40 }).map((document, i) => ({
+        ...document,
+        fields: { year: i, ...(langOf(i) === undefined ? {} : { lang: langOf(i) }) },
+      }));
+    const vector: VectorField = {
+      type: 'sparse_vector',
+      documentCeiling: 4,
+      queryCeiling: 16,
+      approximateThreshold: 100,
+    };
+    const approximate = { heap_factor: 5, top_n: 20 };
+    let index: OpenSearchIndex;
+    let query: ParityQuery;
+    beforeAll(async () => {
+      index = await create({ vector, fields: FIELDS, query: { approximate } });
+      await index.add(documents());
+      await index.commit();
+      [query] = randomQueries(documents(), 1);
+    });
+    afterAll(() => index.close());
+    /** Documents that share a term with the query, best first. */
+    const best = (fits: (i: number) => boolean = () => true): string[] =>
+      documents()
+        .map(({ id, vector: its }, i) => ({ id, i, score: dot(query.vector, its) }))
+        .filter(({ i, score }) => score > 0 && fits(i))
+        .sort((a, b) => b.score - a.score)
+        .map(({ id }) => id);
+    const search = async (options: SearchOptions): Promise<string[]> =>
+      (await index.search(query.query, options)).hits.map(({ id }) => id);
+
+    it('gives as many hits as are asked for, not ten a segment', async () => {
+      const hits = await search({ k: 100 });
+      expect(hits).toHaveLength(100);
+      expect(
+        best()
+          .slice(0, 100)
+          .filter((id) => hits.includes(id)).length,
+      ).toBeGreaterThanOrEqual(90);
+    });
+
+    it.each<[string, Filter, (i: number) => boolean]>([
+      ['a keyword', { lang: 'de' }, (i) => langOf(i) === 'de'],
+      ['one of several', { lang: { in: ['de', 'fr'] } }, (i) => langOf(i) === 'de'],
+      ['a range', { year: { gte: 380 } }, (i) => i >= 380],
+      ['a negation', { not: { lang: 'en' } }, (i) => langOf(i) !== 'en'],
+      ['a missing value', { lang: { exists: false } }, (i) => langOf(i) === undefined],
+      ['a conjunction', { lang: 'en', year: { lt: 30 } }, (i) => langOf(i) === 'en' && i < 30],
+      ['what no document has', { lang: 'fr' }, () => false],
+      ['a negation of what all have', { year: { exists: false } }, () => false],
+    ])('finds all that fit %s, and nothing else', async (_, filter, fits) => {
+      const due = best(fits);
+      for (const k of [10, 400]) {
+        const hits = await search({ k, filter });
+        expect(hits.filter((id) => !fits(Number(id.slice(1))))).toEqual([]);
+        expect(hits).toHaveLength(Math.min(k, due.length));
+        expect(due.slice(0, k).filter((id) => hits.includes(id)).length).toBeGreaterThanOrEqual(0.9 * hits.length);
+      }
+    });
+
+    it('scores a document that is far from the best, for the check', async () => {
+      const last = best().at(-1) ?? '';
+      expect([...(await index.scoresOf(query.query, [last])).keys()]).toEqual([last]);
+    });
+
+    it('finds pages once, as many as are asked for', async () => {
+      const pages = await create({ vector, query: { approximate } });
+      const parts = documents().map(({ id, vector: its }, i) => ({ id, page: `p${i % 50}`, chunk: i, vector: its }));
+      await pages.add(parts);
+      await pages.commit();
+      const { hits } = await pages.search(query.query, { k: 40 });
+      expect(new Set(hits.map(({ id }) => id)).size).toBe(40);
+      await pages.close();
+    });
   });
 
   it('two-phase: overlap@10 of at least 0.9, and whole scores for what it finds', async () => {
