@@ -244,7 +244,7 @@ export class OpenSearchIndex implements Engine {
   }
 
   async commit(): Promise<void> {
-    await refresh(this.#server, this.index);
+    await refresh(this.#server, { index: this.index, type: this.description.vector.type });
     this.#hasPages = undefined;
     this.#hasNewParts = false;
   }
@@ -579,7 +579,7 @@ export class OpenSearchIndex implements Engine {
   }
 
   async #deleteByQuery(query: JsonObject): Promise<number> {
-    return await deleteByQuery(this.#server, { index: this.index, query });
+    return await deleteByQuery(this.#server, { index: this.index, type: this.description.vector.type, query });
   }
 }
 
