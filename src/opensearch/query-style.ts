@@ -20,7 +20,7 @@ import { hasFeature, requireFeature, type ServerDescription } from './server-ver
 /** How queries are put. */
 export type QueryStyle = {
   /**
-   * `neural_sparse` needs the plugin; `rank_feature` gives the same answers on servers without. Where left out, the first
+   * `neural_sparse` needs the plugin; `rank_feature` (1.1) gives the same answers on servers without. Where left out, the first
    * if the server has it.
    */
   readonly kind?: 'neural_sparse' | 'rank_feature' | undefined;
@@ -42,6 +42,7 @@ export function checkStyle(style: QueryStyle, { vector }: IndexDescription, serv
   const canDo = hasFeature(server, 'neural_sparse');
   const kind = style.kind ?? (canDo || vector.type === 'sparse_vector' ? 'neural_sparse' : 'rank_feature');
   if (kind === 'neural_sparse') requireFeature(server, 'neural_sparse');
+  if (kind === 'rank_feature') requireFeature(server, 'rank_feature');
   if (vector.type === 'sparse_vector') requireFeature(server, 'sparse_vector');
   if (style.twoPhase) requireFeature(server, 'two-phase');
   if (style.twoPhase && (vector.type === 'sparse_vector' || kind === 'rank_feature'))
