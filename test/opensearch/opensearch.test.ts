@@ -13,14 +13,19 @@ import {
   createOpenSearchIndex,
   deleteIndex,
   describeIndex,
+  featureOfToken,
+  foundDocuments,
+  neuralSparseQuery,
   type OpenSearchIndex,
   openOpenSearchIndex,
   type ParityQuery,
   pointAlias,
   putSettings,
+  rankFeatureQuery,
   resolveName,
   STORED_ERROR,
   servingSettings,
+  tokenOfFeature,
   type VectorField,
 } from '../../src/opensearch/index.ts';
 import type { Filter } from '../../src/search/index.ts';
@@ -304,6 +309,84 @@ describeOnServer('on a real server', () => {
       expect(await index.delete([id, long])).toBe(2);
       await index.close();
     }
+  });
+
+  it('names that no token should have are found by both kinds of query, and come back as they were', async () => {
+    const tokens = [
+      '\u0000',
+      '\u0001',
+      'a\nb',
+      '\t',
+      '\u007f',
+      '\u0085',
+      '.',
+      '..',
+      'v.x',
+      '',
+      ' ',
+      '"',
+      '\\',
+      '\ud800',
+      '%%',
+      '%%a',
+      '*',
+      '👍',
+    ];
+    const server = realServer();
+    const name = freshName();
+    const vector: VectorField = { type: 'rank_features', names: 'escaped' };
+    const put = (path: string, body: JsonObject) => server.ask({ method: 'PUT', path, body: JSON.stringify(body) });
+    await put(`/${name}`, { mappings: { properties: { v: { type: 'rank_features' } } } });
+    for (const [i, token] of tokens.entries())
+      await put(`/${name}/_doc/${i}${i === tokens.length - 1 ? '?refresh=true' : ''}`, {
+        v: { [featureOfToken(token)]: 2 },
+      });
+    for (const [i, token] of tokens.entries()) {
+      const terms = [{ token, weight: 1.5 }];
+      const target = { field: 'v', vector };
+      for (const query of [
+        neuralSparseQuery(terms, target, { idOf: () => undefined }),
+        rankFeatureQuery(terms, target),
+      ]) {
+        const path = `/${name}/_search`;
+        const found = foundDocuments(
+          (await server.ask({ method: 'POST', path, body: JSON.stringify({ query }) })).body,
+        );
+        expect(found.map(({ serverId, score }) => [serverId, score])).toEqual([[String(i), 3]]);
+        const [feature] = Object.keys(isJsonObject(found[0].source.v) ? found[0].source.v : {});
+        expect(tokenOfFeature(feature)).toBe(token);
+      }
+    }
+    server.close();
+  });
+
+  it('tune tries shares and normalisations on the server; a hybrid by l2 has other scores than one by min_max', async () => {
+    const address = `${SERVER_URL}/${freshName()}`;
+    const corpus = scratch.writeLines('tune/corpus.jsonl', [
+      { _id: 'a', text: 'Flour, water and salt become bread.' },
+      { _id: 'b', text: 'A bicycle with a flat tyre.' },
+      { _id: 'c', text: 'Bread and butter, bread and jam.' },
+      { _id: 'd', text: 'Oil the chain of the bicycle.' },
+    ]);
+    scratch.writeLines('tune/queries.jsonl', [
+      { _id: 'q1', text: 'bread and flour' },
+      { _id: 'q2', text: 'flat bicycle' },
+    ]);
+    scratch.write('tune/qrels/test.tsv', 'query-id\tcorpus-id\tscore\nq1\ta\t1\nq2\tb\t1\n');
+    await lzeroJson('opensearch', 'ingest', corpus, address, '--create');
+    const tuned = await lzeroJson('opensearch', 'tune', address, scratch.path('tune'));
+    expect(tuned).toMatchObject({ numQueries: 2, learnedAlone: 1, mean: 1, heldOut: 1 });
+    const trials: { technique: string; share: number }[] = tuned.trials;
+    expect(trials.map(({ technique, share }) => `${technique} ${share}`)).toHaveLength(18);
+    expect(new Set(trials.map(({ technique }) => technique))).toEqual(new Set(['min_max', 'l2']));
+    const scores = async (...more: string[]): Promise<number[]> => {
+      const { hits } = await lzeroJson('opensearch', 'search', address, 'bread and flour', '--hybrid', '0.5', ...more);
+      return hits.map(({ score }: { score: number }) => score);
+    };
+    const [byRange, byLength] = [await scores(), await scores('--hybrid-technique', 'l2')];
+    expect(byRange[0]).toBeCloseTo(1, 5); // the best of both parts has 1 in each
+    expect(byLength[0]).toBeLessThan(0.999); // a part of a vector of length 1
+    expect(byLength.reduce((sum, score) => sum + score ** 2, 0)).toBeLessThanOrEqual(1.0001);
   });
 
   it('a model that the index was not made with is refused', async () => {
