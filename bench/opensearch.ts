@@ -384,8 +384,9 @@ row('rank_features, vectors not stored: size', BYTES, [((await slim.stats()).siz
 const engine: number[] = [];
 const request0: number[] = [];
 const idOf = (token: string): number | undefined => vocabulary.idOf(token);
-for (let round = 0; round < 5; round++)
-  for (const terms of queries) {
+// Whoever asks a query first finds nothing warm, which costs much more than we do: each is first for every query as often.
+for (let round = 0; round < 6; round++)
+  for (const [number, terms] of queries.entries()) {
     const vector = Object.fromEntries(terms.map(({ token, weight }) => [token, weight]));
     const body = JSON.stringify({
       query: neuralSparseQuery(terms, exact.description, { idOf }),
@@ -397,9 +398,14 @@ for (let round = 0; round < 5; round++)
     const index = exact;
     const pair = [
       async () => engine.push(await timed(() => index.search({ vector }, { k: 10, idsOnly: true }))),
-      async () => request0.push(await timed(async () => JSON.parse(await raw(`/${index.index}/_search`, body)))),
+      async () =>
+        request0.push(
+          await timed(async () =>
+            JSON.parse(await raw(`/${index.index}/_search?allow_partial_search_results=false`, body)),
+          ),
+        ),
     ];
-    for (const one of round % 2 === 0 ? pair : pair.reverse()) await one();
+    for (const one of (round + number) % 2 === 0 ? pair : pair.reverse()) await one();
   }
 const overhead: Part = {
   title: 'a query, k = 10, ids only, against a raw request with the same body',
@@ -407,7 +413,9 @@ const overhead: Part = {
     { name: 'lzero, median', unit: 'ms', value: spread([median(engine)]) },
     { name: 'raw request, median', unit: 'ms', value: spread([median(request0)]) },
   ],
-  claims: [atMost('more at the median', median(engine) - median(request0), { limit: 0.3, unit: 'ms' })],
+  claims: [
+    atMost('more, median of the pairs', median(engine.map((ms, i) => ms - request0[i])), { limit: 0.3, unit: 'ms' }),
+  ],
 };
 printPart(overhead);
 

@@ -36,7 +36,7 @@ import {
   type ServerCommandOptions,
   serverOf,
 } from './opensearch-options.ts';
-import { checkReplaceable, ourIndexBehind, requireWhole, takePlace } from './opensearch-replace.ts';
+import { checkReplaceable, giveSettings, ourIndexBehind, requireWhole, takePlace } from './opensearch-replace.ts';
 import { openServerSource, type ServerSource } from './opensearch-source.ts';
 import { packageVersion, withExamples } from './program.ts';
 import { parseShard, type Shard } from './shard.ts';
@@ -178,18 +178,35 @@ async function sync(index: OpenSearchIndex, { job }: Work, outcome: Outcome): Pr
   return await index.deleteOthers(job);
 }
 
-/** The new index has the job in its name, so the same command finds what an interrupted one has left. */
+/** Fills an index that nobody sees, without copies and refreshes, and gives it what the old one has before the name moves. */
 async function replace(context: CliContext, work: Work): Promise<void> {
   const { server, name, options, job } = work;
   if (job === undefined) throw new Error('bug: --replace without a job');
   const replacing = { server, name, deleteOld: options.deleteOld ?? false };
-  await checkReplaceable(replacing);
-  const built = `${name}-${job}`;
-  const index = await openOrCreate(context, { ...work, options: { ...options, create: true } }, built);
+  const [old] = await checkReplaceable(replacing);
+  const index = await openUntouched(context, { ...work, options: { ...options, create: true, replicas: 0 } }, job);
   const outcome = await add(context, index, work);
   requireWhole({ ...outcome, numBad: 0 }, `${name} stays what it was`); // --skip-bad asks for an index without them
-  const { replaced, deleted } = await takePlace(replacing, built);
+  if (await index.hasOthers(job))
+    throw new IndexStateError(`somebody else has written to ${index.index} meanwhile: ${name} stays what it was`, {
+      hint: 'run it again when nobody does: it fills another index then',
+    });
+  await giveSettings(server, index.index, { old, replicas: work.asked.replicas, logger: context.logger });
+  const { replaced, deleted } = await takePlace(replacing, index.index);
   await report(context, { index, outcome, numDeleted: 0, replaced, deletedIndexes: deleted });
+}
+
+/**
+ * The new index has the job in its name, so the same command finds what an interrupted one has left. One that others have
+ * written to since, as they do to the index that a name stands for, is no index of this input: NAME-JOB-2 is filled then.
+ */
+async function openUntouched(context: CliContext, work: Work, job: string): Promise<OpenSearchIndex> {
+  const { replicas, ...asked } = work.asked; // it gets its copies in the end
+  for (let number = 1; ; number++) {
+    const built = `${work.name}-${job}${number === 1 ? '' : `-${number}`}`;
+    const index = await openOrCreate(context, { ...work, asked }, built);
+    if (!(await index.hasOthers(job))) return index;
+  }
 }
 
 async function openOrCreate(context: CliContext, work: Work, name: string): Promise<OpenSearchIndex> {
@@ -225,6 +242,7 @@ async function add(context: CliContext, index: OpenSearchIndex, work: Work): Pro
     const added = await index.addAll(source.documents, {
       job,
       shard,
+      replacePages: true,
       signal,
       logger,
       onProgress: (numDone) => progress.update(numDone),
@@ -271,7 +289,7 @@ type Report = {
 async function report(context: CliContext, told: Report): Promise<void> {
   const { logger } = context;
   const { index, outcome, numDeleted, replaced, deletedIndexes } = told;
-  const { numAdded, numThere, numRejected, numTruncated, numTerms, seconds, source } = outcome;
+  const { numAdded, numThere, numRejected, numLeftOver, numTruncated, numTerms, seconds, source } = outcome;
   const rate = formatRate(numAdded / Math.max(seconds, 1e-3));
   const before = numThere > 0 ? `, after ${formatCount(numThere)} in earlier runs` : '';
   const terms = numAdded > 0 ? `, ${(numTerms / numAdded).toFixed(1)} terms a document` : '';
@@ -281,6 +299,7 @@ async function report(context: CliContext, told: Report): Promise<void> {
   if (numTruncated > 0) logger.info(`${formatCount(numTruncated)} were longer than the model reads and were cut`);
   if (numRejected > 0)
     logger.warn(`${formatCount(numRejected)} were refused; the reasons are in the file of dead letters`);
+  if (numLeftOver > 0) logger.info(`${formatCounted(numLeftOver, 'part')} that pages do not have any more deleted`);
   if (numDeleted > 0) logger.info(`${formatCount(numDeleted)} that the input does not have were deleted`);
   if (replaced.length > 0) logger.info(`${index.index} took the place of ${replaced.join(', ')}`);
   if (deletedIndexes.length > 0) logger.info(`deleted ${deletedIndexes.join(', ')}`);
@@ -294,7 +313,7 @@ async function report(context: CliContext, told: Report): Promise<void> {
     added: numAdded,
     there: numThere,
     rejected: numRejected,
-    deleted: numDeleted,
+    deleted: numDeleted + numLeftOver,
     replaced,
     deletedIndexes,
     truncated: numTruncated,

@@ -38,7 +38,7 @@ export function addServerOptions(command: Command): Command {
     .option('--aws-region <name>', 'sign requests for a domain of AWS in this region (SigV4)')
     .option(
       '--aws-service <name>',
-      'the name that signatures have; aoss, the serverless kind, is refused (default: es)',
+      'the name that signatures have; signs with AWS_REGION, too; aoss, the serverless kind, is refused (default: es)',
     )
     .addHelpText(
       'after',
@@ -116,15 +116,20 @@ function signerOf(env: CliContext['env'], { awsRegion, awsService }: ServerComma
         hint: 'use a domain of OpenSearch Service; or the builders of lzero/opensearch, with a client of yours',
       },
     );
-  if (awsRegion === undefined) return undefined;
+  if (awsRegion === undefined && awsService === undefined) return undefined;
+  const region = awsRegion ?? env.AWS_REGION;
+  if (!region)
+    throw new UsageError('--aws-service needs the region whose key signs', {
+      hint: '--aws-region eu-central-1, or AWS_REGION in the environment',
+    });
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
   if (!accessKeyId || !secretAccessKey)
-    throw new UsageError('--aws-region needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment');
+    throw new UsageError('signing for AWS needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment');
   return sigV4({
     accessKeyId,
     secretAccessKey,
     sessionToken: env.AWS_SESSION_TOKEN,
-    region: awsRegion,
+    region,
     service: awsService,
     now: () => new Date(),
   });

@@ -1,12 +1,15 @@
 /** `--replace`: a filled index takes the place of what a name stood for. What it would delete is asked for, and is ours. */
-import { IndexStateError, InputError, UsageError } from '../core/index.ts';
+import { IndexStateError, InputError, type Logger, UsageError } from '../core/index.ts';
 import {
+  copiesMade,
   deleteIndex,
   describeIndex,
   type OpenSearchAddReport,
   pointAlias,
+  putSettings,
   resolveName,
   type Server,
+  servingSettings,
 } from '../opensearch/index.ts';
 import { formatCounted } from './format.ts';
 
@@ -37,6 +40,26 @@ export async function ourIndexBehind(server: Server, name: string): Promise<stri
     if (description) return index;
   }
   return undefined;
+}
+
+/** What a filled index gets before it takes the place of another. */
+export type Gifts = {
+  /** The index whose copies and refreshes it gets; undefined where there is none. */
+  readonly old: string | undefined;
+  /** Copies that were asked for, instead of those of the old one. */
+  readonly replicas: number | undefined;
+  readonly logger: Logger;
+};
+
+/** Gives a filled index what it was filled without: copies and refreshes, as the old one has them, or as was asked for. */
+export async function giveSettings(server: Server, built: string, { old, replicas, logger }: Gifts): Promise<void> {
+  const like = old === undefined ? {} : await servingSettings(server, old);
+  const asked = replicas === undefined ? {} : { number_of_replicas: String(replicas), auto_expand_replicas: null };
+  const settings = { ...like, ...asked };
+  if (Object.keys(settings).length === 0) return;
+  await putSettings(server, built, settings);
+  if (!(await copiesMade(server, built)))
+    logger.warn(`copies of ${built} are still being made: it answers from those that are there`);
 }
 
 /** Puts a filled index behind the name. Gives what stood there, and what of it was deleted. */

@@ -1,6 +1,6 @@
 import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
-import { IdSet } from './id-set.ts';
+import { IdSet, MAX_COMPARED_IDS } from './id-set.ts';
 
 describe('id set', () => {
   test.prop([fc.array(fc.string({ maxLength: 3 }))])('agrees with a Set of strings', (ids) => {
@@ -11,6 +11,14 @@ describe('id set', () => {
       exact.add(id);
     }
     expect(compact.size).toBe(exact.size);
+  });
+
+  it('that is full still knows what it has, takes what it lacks for new, and grows no more', () => {
+    const ids = new IdSet({ capacity: 1536 }); // three quarters of 2,048 slots
+    for (let i = 0; i < 1536; i++) expect(ids.add(`${i}`)).toBe(true);
+    for (const again of [true, true]) expect(ids.add('new')).toBe(again);
+    expect([ids.add('0'), ids.add('1535'), ids.size]).toEqual([false, false, 1536]);
+    expect(MAX_COMPARED_IDS).toBe(50_331_648);
   });
 
   it('takes 400,000 ids of four usual shapes for different ones, and knows them again', () => {

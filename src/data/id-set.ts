@@ -4,33 +4,47 @@
  *
  * The price: two different ids with the same 64 bits are taken for duplicates, with probability about n²/2⁶⁵ over the
  * whole input (2·10⁻⁶ for the 8.8 M passages of MS MARCO).
+ *
+ * Memory is bounded: 2²⁶ slots, 512 MiB, hold 50 million ids. Later ones are compared with those, but not with each other, so
+ * beyond them whoever stores documents decides which of two equal ids counts: the later, in every index that we have.
  */
 
 /** Share of slots in use before the table doubles. */
 const MAX_LOAD = 0.75;
 
+/** Ids that are compared with each other, at most. */
+export const MAX_COMPARED_IDS = 2 ** 26 * MAX_LOAD;
+
 /** Ids seen so far. */
 export class IdSet {
+  readonly #capacity: number;
   /** Slot i is the pair (2i, 2i+1); a pair of zeros is free. */
   #slots = new Uint32Array(2 * 1024);
   #size = 0;
   /** The hash of the id at hand: a field, so that an id costs no allocation. */
   readonly #hash = new Uint32Array(2);
 
-  /** How many ids there are. */
+  /** @param capacity ids that are kept, at most */
+  constructor({ capacity = MAX_COMPARED_IDS }: { readonly capacity?: number } = {}) {
+    this.#capacity = capacity;
+  }
+
+  /** How many ids are kept. */
   get size(): number {
     return this.#size;
   }
 
-  /** Adds an id. False if it was there already. */
+  /** Adds an id, where there is room. False if it was there already. */
   add(id: string): boolean {
     hashId(id, this.#hash);
     const at = findSlot(this.#slots, this.#hash[0], this.#hash[1]);
     if (this.#slots[at] !== 0 || this.#slots[at + 1] !== 0) return false;
+    if (this.#size === this.#capacity) return true;
     this.#slots[at] = this.#hash[0];
     this.#slots[at + 1] = this.#hash[1];
     this.#size++;
-    if (this.#size > (this.#slots.length / 2) * MAX_LOAD) this.#slots = grown(this.#slots);
+    if (this.#size > (this.#slots.length / 2) * MAX_LOAD && this.#size < this.#capacity)
+      this.#slots = grown(this.#slots);
     return true;
   }
 }

@@ -26,7 +26,7 @@ export {
 } from './examples/parse-line.ts';
 export type { TextFiles, TextOptions, Texts } from './examples/texts.ts';
 export { filesOfTexts, readTexts, TEXTS_OF_LINES } from './examples/texts.ts';
-export { IdSet } from './id-set.ts';
+export { IdSet, MAX_COMPARED_IDS } from './id-set.ts';
 export type { InputFile, LineFormat } from './input-file.ts';
 export { findInputFile } from './input-file.ts';
 export { inputIdentity } from './input-identity.ts';

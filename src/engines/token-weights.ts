@@ -12,11 +12,12 @@ export type VectorFailure = (problem: string) => Error;
 export function vectorOfTokens(weights: TokenWeights, vocabulary: Vocabulary, fail: VectorFailure): SparseVector {
   const entries = Object.entries(weights);
   const terms = entries.map(([token, weight]) => {
-    const name = JSON.stringify(token);
     const term = vocabulary.idOf(token);
     if (!isWeight(weight))
-      throw fail(`gives the token ${name} the weight ${String(weight)}; weights are positive and finite`);
-    if (term === undefined) throw fail(`has the token ${name}, the index knows none`);
+      throw fail(
+        `gives the token ${JSON.stringify(token)} the weight ${String(weight)}; weights are positive and finite`,
+      );
+    if (term === undefined) throw fail(`has the token ${JSON.stringify(token)}, the index knows none`);
     return term;
   });
   return sparseVector(

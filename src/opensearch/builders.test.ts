@@ -6,7 +6,7 @@ import { Vocabulary } from '../text/index.ts';
 import { parseAddress } from './address.ts';
 import { bulkLines } from './bulk-writer.ts';
 import { documentSource, serverId, vectorOfSource } from './documents.ts';
-import { filterQuery } from './filter-query.ts';
+import { filterQuery, withoutTerms } from './filter-query.ts';
 import { ceilingOf, type IndexDescription, indexBody, readDescription, type VectorField } from './index-body.ts';
 import { normalisationPipeline, twoPhasePipeline } from './pipelines.ts';
 import { analyzerQuery, filtered, hybridQuery, neuralSparseQuery, rankFeatureQuery } from './queries.ts';
@@ -176,6 +176,16 @@ describe('filters', () => {
     expect(filterQuery({ or: [] }, fields)).toEqual({ match_none: {} });
     expect(filterQuery({}, fields)).toEqual({ match_all: {} });
     expect(filterQuery({ lang: { in: [] } }, fields)).toEqual({ match_none: {} });
+  });
+
+  it('are written without terms for the search of clusters, and left out where they would have too many clauses', () => {
+    const term = (value: string) => ({ term: { 'filter.lang': value } });
+    const either = { bool: { should: [term('de'), term('en')], minimum_should_match: 1 } };
+    const filter = filterQuery({ not: { lang: { in: ['en', 'de'] } } }, { lang: 'keyword' });
+    expect(filter && withoutTerms(filter)).toEqual({ bool: { must_not: [either] } });
+    const many = (count: number) => ({ terms: { x: Array.from({ length: count }, (_, i) => i) } });
+    expect(withoutTerms(many(1024))).toBeDefined();
+    expect(withoutTerms({ bool: { filter: [many(1024), { exists: { field: 'y' } }] } })).toBeUndefined();
   });
 
   it('by an undeclared field are refused', () => {

@@ -62,6 +62,20 @@ describe('a bulk writer', () => {
     expect([writer.numIndexed, writer.numRejected]).toEqual([2, 1]);
   });
 
+  it.each([
+    ['the probe too: the index is at fault, and no document is', 400, 'SERVER', []],
+    ['not the probe: the documents are at fault', 409, undefined, ['a', 'b']],
+  ] as const)('refused as a whole, and %s', async (_, probeStatus, code, expected) => {
+    const rejected: string[] = [];
+    const answer = bulkAnswer((id) => (id === 'a' || id === 'b' ? 400 : probeStatus));
+    const options = { onRejected: ({ id }: Rejection) => void rejected.push(id), probe: () => '{"id":"probe"}' };
+    const writing = writeAll(await writerTo([answer], options), ['a', 'b']);
+    await (code ? expect(writing).rejects.toMatchObject({ code, status: 400 }) : writing);
+    expect(rejected).toEqual(expected);
+    expect(fake.asked).toHaveLength(2);
+    expect(fake.asked[1].body).toMatch(/"if_seq_no":9007199254740991.*\n\{"id":"probe"\}\n$/); // never kept
+  });
+
   it('stops at what is refused for good where nobody takes it', async () => {
     const writer = await writerTo([bulkAnswer(() => 400)]);
     await expect(writeAll(writer, ['a'])).rejects.toMatchObject({

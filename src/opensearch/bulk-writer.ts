@@ -38,6 +38,11 @@ export type BulkOptions = {
   readonly patienceMs?: number | undefined;
   /** Given what the server refuses for good; where left out, the first such document is an InputError. */
   readonly onRejected?: ((rejection: Rejection) => Promise<void> | void) | undefined;
+  /**
+   * A document that nothing is wrong with. Where a whole request is refused, the server is asked whether it would take this
+   * one, which it never keeps: if not, the index is at fault, and no document of it is handed out as refused.
+   */
+  readonly probe?: (() => string) | undefined;
   /** Told how many changes are acknowledged. */
   readonly onAcknowledged?: ((numDone: number) => void) | undefined;
   readonly logger?: Logger | undefined;
@@ -55,6 +60,10 @@ const CALM_BATCHES = 8;
 /** What the answer of a bulk request is reduced to, by the server. */
 const ANSWER =
   'filter_path=errors,items.*.status,items.*.result,items.*.error.type,items.*.error.reason,items.*.error.caused_by';
+
+const NDJSON = 'application/x-ndjson';
+/** An id that no document has. */
+const PROBE_ID = 'lzero: would you take this?';
 
 /** Sends changes to one index. */
 export class BulkWriter {
@@ -114,6 +123,10 @@ export class BulkWriter {
     await Promise.all(this.#sending);
   }
 
+  get #path(): string {
+    return `/${encodeURIComponent(this.#index)}`;
+  }
+
   #throwFailure(): void {
     if (this.#failure !== undefined) throw this.#failure;
   }
@@ -140,9 +153,9 @@ export class BulkWriter {
     const backoff = this.#server.backoff({ patienceMs, mayFinish: true });
     for (let waiting = batch; waiting.length > 0; ) {
       const { status, body } = await this.#server.ask(
-        { method: 'POST', path: `/${encodeURIComponent(this.#index)}/_bulk?${ANSWER}`, body: bulkLines(waiting) },
+        { method: 'POST', path: `${this.#path}/_bulk?${ANSWER}`, body: bulkLines(waiting) },
         {
-          contentType: 'application/x-ndjson',
+          contentType: NDJSON,
           accept: [413],
           patienceMs,
           mayFinish: true, // encoding it took longer than sending it will
@@ -171,10 +184,12 @@ export class BulkWriter {
       throw new ServerError(`${this.#server.url}: a bulk of ${batch.length} was answered for ${items.length}`, {
         hint: 'is this an OpenSearch server?',
       });
+    const outcomes = items.map(outcomeOf);
+    if (outcomes.every(isOfTheDocument)) await this.#requireSoundIndex(outcomes[0]);
     const again: BulkAction[] = [];
     let busy: ItemOutcome | undefined;
     for (const [i, action] of batch.entries()) {
-      const outcome = outcomeOf(items[i]);
+      const outcome = outcomes[i];
       if (outcome.status < 300 || (action.kind === 'delete' && outcome.status === 404)) this.#count(action, outcome);
       else if (isForTheMoment(outcome)) {
         again.push(action);
@@ -202,6 +217,32 @@ export class BulkWriter {
       reasonType: type,
       hint: 'the index or the account is at fault, not the document: mend that, then run it again to go on',
     });
+  }
+
+  /**
+   * An alias without an index to write to, a pipeline that is not there, a field of another type: each answers for every
+   * document as if it were wrong. The probe asks to take the place of a version that no document has, so one that could be
+   * taken is a conflict (409), and nothing is written.
+   */
+  async #requireSoundIndex({ status, type, reason }: ItemOutcome): Promise<void> {
+    const { probe, patienceMs = DEFAULT_PATIENCE_MS } = this.#options;
+    if (!probe) return;
+    const head = { index: { _id: PROBE_ID, if_seq_no: Number.MAX_SAFE_INTEGER, if_primary_term: 1 } };
+    const { body } = await this.#server.ask(
+      { method: 'POST', path: `${this.#path}/_bulk?${ANSWER}`, body: `${JSON.stringify(head)}\n${probe()}\n` },
+      { contentType: NDJSON, patienceMs, mayFinish: true },
+    );
+    const [item] = Array.isArray(body.items) ? body.items : [];
+    const outcome = outcomeOf(item);
+    if (!isOfTheDocument(outcome) || outcome.type !== type) return;
+    throw new ServerError(
+      `${this.#server.url}/${this.#index} takes no documents: status ${status}, ${type}: ${reason}`,
+      {
+        status,
+        reasonType: type,
+        hint: 'the index is at fault: it refuses a document that nothing is wrong with, too; mend that, then run it again to go on',
+      },
+    );
   }
 
   #count(action: BulkAction, { result }: ItemOutcome): void {

@@ -14,7 +14,7 @@ afterEach(async () => {
 async function deleteFrom(...answers: FakeAnswer[]): Promise<number> {
   fake = await startFake(...answers);
   server = new Server(fake.url, { backoffMs: 1, patienceMs: 50 });
-  return await deleteByQuery(server, { index: 'docs', query: { match_all: {} } });
+  return await deleteByQuery(server, { index: 'docs', type: 'rank_features', query: { match_all: {} } });
 }
 
 const begun = json({ task: 'node:7' });

@@ -5,11 +5,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isJsonObject, type JsonObject } from '../core/index.ts';
 import { ServerError } from './errors.ts';
-import { refresh } from './refresh.ts';
+import { type Refreshed, refresh } from './refresh.ts';
 import type { Server } from './server.ts';
 
 /** What is deleted, where. */
-export type DeleteByQuery = { readonly index: string; readonly query: JsonObject };
+export type DeleteByQuery = Refreshed & { readonly query: JsonObject };
 
 /** Pauses between questions grow from the first to the second. */
 const POLL_MS: readonly [number, number] = [20, 2000];
@@ -27,7 +27,7 @@ export async function deleteByQuery(server: Server, asked: DeleteByQuery): Promi
         hint: `${numDeleted} were; run it again for the others`,
       });
     if (conflicts === 0) return numDeleted;
-    await refresh(server, asked.index);
+    await refresh(server, asked);
   }
   throw new ServerError(`${server.url}/${asked.index}: documents to be deleted are written again and again`, {
     hint: 'somebody else fills the index: run it again when that has ended',

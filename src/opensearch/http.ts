@@ -74,12 +74,16 @@ export class Connection {
   readonly #options: ConnectionOptions;
   readonly #agent: HttpAgent | HttpsAgent;
   readonly #isTls: boolean;
+  /** Parsed once: an address as text is parsed at every request, which costs as much as the request itself. */
+  readonly #place: { readonly hostname: string; readonly port: string; readonly path: string };
 
   constructor(url: string, options: ConnectionOptions = {}) {
     const { ca, maxConnections: maxSockets = DEFAULT_CONNECTIONS } = options;
     this.url = url;
     this.#options = options;
     this.#isTls = url.startsWith('https:');
+    const { hostname, port, pathname } = new URL(url);
+    this.#place = { hostname: hostname.replace(/^\[|\]$/g, ''), port, path: pathname.replace(/\/$/, '') };
     this.#agent = this.#isTls
       ? new HttpsAgent({ keepAlive: true, maxSockets, ...(ca === undefined ? {} : { ca }) })
       : new HttpAgent({ keepAlive: true, maxSockets });
@@ -118,7 +122,11 @@ export class Connection {
     const headers = { ...this.#headers(request), ...(await sign?.({ ...request, url: this.url + request.path })) };
     return await new Promise<HttpAnswer>((resolve, reject) => {
       const make = this.#isTls ? httpsRequest : httpRequest;
-      const sent = make(this.url + request.path, {
+      const { hostname, port, path } = this.#place;
+      const sent = make({
+        hostname,
+        ...(port === '' ? {} : { port }),
+        path: path + request.path,
         method: request.method,
         headers,
         agent: this.#agent,
@@ -137,7 +145,11 @@ export class Connection {
         reject(error);
       });
       sent.on('response', (response) => {
-        this.#read(response).then(resolve, reject).finally(settle);
+        this.#read(response, (outcome) => {
+          settle();
+          if (outcome instanceof Error) reject(outcome);
+          else resolve(outcome);
+        });
       });
       sent.end(request.body);
     });
@@ -151,25 +163,30 @@ export class Connection {
     };
   }
 
-  async #read(response: IncomingMessage): Promise<HttpAnswer> {
+  /** By events: an iterator costs a query more than all else that is done here. Told once what came of it. */
+  #read(response: IncomingMessage, done: (outcome: HttpAnswer | Error) => void): void {
     const { maxAnswerBytes = DEFAULT_ANSWER_BYTES } = this.#options;
     const pieces: Buffer[] = [];
     let sizeBytes = 0;
-    for await (const piece of response) {
+    response.on('data', (piece: Buffer) => {
       pieces.push(piece);
       sizeBytes += piece.length;
-      if (sizeBytes > maxAnswerBytes) {
-        response.destroy();
-        throw new ServerError(`${this.url} answers with more than ${maxAnswerBytes} bytes`);
-      }
-    }
-    if (!response.complete) throw new Error('the answer broke off');
-    const wait = Number(response.headers['retry-after']);
-    return {
-      status: response.statusCode ?? 0,
-      text: Buffer.concat(pieces).toString('utf8'),
-      retryAfterSeconds: wait > 0 ? wait : undefined,
-    };
+      if (sizeBytes > maxAnswerBytes)
+        response.destroy(new ServerError(`${this.url} answers with more than ${maxAnswerBytes} bytes`));
+    });
+    response.on('error', done);
+    response.on('close', () => {
+      if (!response.complete) done(new Error('the answer broke off'));
+    });
+    response.on('end', () => {
+      if (!response.complete) return done(new Error('the answer broke off'));
+      const wait = Number(response.headers['retry-after']);
+      done({
+        status: response.statusCode ?? 0,
+        text: Buffer.concat(pieces).toString('utf8'),
+        retryAfterSeconds: wait > 0 ? wait : undefined,
+      });
+    });
   }
 }
 

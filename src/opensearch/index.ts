@@ -74,6 +74,7 @@ export type { BackoffOptions, RequestOptions, ServerAnswer, ServerOptions } from
 export { Backoff, Server } from './server.ts';
 export type { ServerDescription, ServerFeature } from './server-version.ts';
 export { compareVersions, hasFeature, requireFeature } from './server-version.ts';
+export { copiesMade, putSettings, servingSettings } from './serving-settings.ts';
 export type { SigV4Options } from './sigv4.ts';
 export { sigV4 } from './sigv4.ts';
 export { isStorable, MIN_STORED_WEIGHT, STORED_ERROR, storedWeight } from './stored-weight.ts';

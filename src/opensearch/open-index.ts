@@ -90,7 +90,7 @@ export async function describeIndex(server: Server, index: string, field?: strin
 }
 
 function foreignIndex(
-  { properties }: JsonObject,
+  { properties, _source: source }: JsonObject,
   { index, field }: { readonly index: string; readonly field: string | undefined },
 ): IndexDescription {
   const typed = Object.entries(isJsonObject(properties) ? properties : {}).flatMap(([name, property]) =>
@@ -107,9 +107,39 @@ function foreignIndex(
       },
     );
   const property = isJsonObject(properties) ? properties[field] : undefined;
-  const isApproximate = isJsonObject(property) && property.type === 'sparse_vector';
-  const vector: VectorField = isApproximate
-    ? { type: 'sparse_vector', documentCeiling: 3, queryCeiling: 16, approximateThreshold: 1_000_000 }
-    : { type: 'rank_features', names: 'plain' };
-  return { field, vector, fields: {}, model: null, storeVectors: true };
+  const vector = isJsonObject(property) ? foreignField(property) : undefined;
+  if (!vector) throw new Error('bug: a field of vectors without a mapping');
+  return { field, vector, fields: {}, model: null, storeVectors: isKept(field, source) };
+}
+
+/** A mapping leaves out what nobody has set: then it is what OpenSearch's documentation gives (3.3 to 3.6). */
+const USUAL = { quantization_ceiling_ingest: 3, quantization_ceiling_search: 16, approximate_threshold: 1_000_000 };
+
+function foreignField({ type, method }: JsonObject): VectorField {
+  if (type !== 'sparse_vector') return { type: 'rank_features', names: 'plain' };
+  const set = isJsonObject(method) && isJsonObject(method.parameters) ? method.parameters : {};
+  const parameter = (name: keyof typeof USUAL): number => (set[name] === undefined ? USUAL[name] : Number(set[name]));
+  return {
+    type: 'sparse_vector',
+    documentCeiling: parameter('quantization_ceiling_ingest'),
+    queryCeiling: parameter('quantization_ceiling_search'),
+    approximateThreshold: parameter('approximate_threshold'),
+  };
+}
+
+/** Whether `_source` of a mapping keeps a field, and what is in it, as it was sent. */
+function isKept(field: string, source: unknown): boolean {
+  if (!isJsonObject(source)) return true;
+  const has = (patterns: unknown): boolean => Array.isArray(patterns) && patterns.some((one) => covers(one, field));
+  const { enabled, includes, excludes } = source;
+  const isIncluded = !Array.isArray(includes) || includes.length === 0 || has(includes);
+  return enabled !== false && enabled !== 'false' && isIncluded && !has(excludes);
+}
+
+/** Patterns have `*`, and name the field, or all within it. */
+function covers(pattern: unknown, field: string): boolean {
+  const parts = String(pattern).split('*');
+  const words = parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const matcher = new RegExp(`^${words.join('.*')}$`, 's');
+  return matcher.test(field) || matcher.test(`${field}.x`);
 }

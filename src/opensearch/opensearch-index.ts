@@ -49,7 +49,7 @@ import {
 import { ServerError } from './errors.ts';
 import { filterQuery } from './filter-query.ts';
 import { type IndexDescription, isOurs } from './index-body.ts';
-import { filtered, type QueryBody } from './queries.ts';
+import { PassingPages } from './passing-pages.ts';
 import {
   type AskedTerms,
   bestParts,
@@ -57,7 +57,7 @@ import {
   checkStyle,
   isPlain,
   type QueryStyle,
-  styledQuery,
+  styledSearch,
   stylePipeline,
 } from './query-style.ts';
 import { refresh } from './refresh.ts';
@@ -82,6 +82,11 @@ export type OpenSearchAddOptions = {
    * the same call goes on after whatever stopped it; their order is that of the stream.
    */
   readonly job?: string | undefined;
+  /**
+   * Documents are whole: the parts of a page follow each other, and those that the index has besides go when these come. A
+   * document without `page` takes the place of all parts of the page with its id.
+   */
+  readonly replacePages?: boolean | undefined;
   /** Which part of a stream this is, where several share it: numbers of order are then those of the whole. */
   readonly shard?: { readonly part: number; readonly of: number } | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -97,6 +102,8 @@ export type OpenSearchAddReport = {
   /** Documents that an earlier call of the same job has written. */
   readonly numThere: number;
   readonly numRejected: number;
+  /** Parts that went because their pages do not have them any more. */
+  readonly numLeftOver: number;
   readonly numTruncated: number;
   readonly numTerms: number;
 };
@@ -176,9 +183,10 @@ export class OpenSearchIndex implements Engine {
     documents: Iterable<EngineDocument> | AsyncIterable<EngineDocument>,
     options: OpenSearchAddOptions = {},
   ): Promise<OpenSearchAddReport> {
-    const tally = { numAdded: 0, numThere: 0, numTruncated: 0, numTerms: 0 };
+    const tally = { numAdded: 0, numThere: 0, numLeftOver: 0, numTruncated: 0, numTerms: 0 };
     let numDone = 0;
     const writer = new BulkWriter(this.#server, this.index, {
+      probe: () => this.#probe(),
       ...this.#options.writer,
       ...options.writer,
       onAcknowledged: (count) => {
@@ -188,11 +196,14 @@ export class OpenSearchIndex implements Engine {
     });
     const isResumed = options.job !== undefined && (await this.#hasJob(options.job));
     let order = options.job === undefined ? await this.#firstOrder() : 0;
+    const pages = options.replacePages ? await this.#passingPages() : undefined;
     try {
       for await (const group of groupsOf(documents)) {
         options.signal?.throwIfAborted();
         const there = isResumed ? await this.#written(group, options.job) : new Set<string>();
         if (there.size < group.length) await this.#addGroup(group, { writer, there, order, tally, options });
+        for (const document of group) pages?.pass(document);
+        tally.numLeftOver += await this.#dropLeftovers(pages?.leftovers({ hasEnded: false }));
         order += group.length;
         tally.numThere += there.size;
         numDone += there.size;
@@ -204,6 +215,7 @@ export class OpenSearchIndex implements Engine {
       throw error;
     }
     await writer.flush();
+    tally.numLeftOver += await this.#dropLeftovers(pages?.leftovers({ hasEnded: true }));
     return { ...tally, numAdded: writer.numIndexed, numRejected: writer.numRejected };
   }
 
@@ -223,8 +235,16 @@ export class OpenSearchIndex implements Engine {
     return numDeleted;
   }
 
+  /** Whether it has documents that a job has not written; what is added is seen with it. */
+  async hasOthers(job: string): Promise<boolean> {
+    await this.commit();
+    const query = { bool: { must_not: [{ term: { job } }] } };
+    const { body } = await this.#search({ size: 0, track_total_hits: 1, query });
+    return totalOf(body) > 0;
+  }
+
   async commit(): Promise<void> {
-    await refresh(this.#server, this.index);
+    await refresh(this.#server, { index: this.index, type: this.description.vector.type });
     this.#hasPages = undefined;
     this.#hasNewParts = false;
   }
@@ -236,7 +256,7 @@ export class OpenSearchIndex implements Engine {
     const hasWords = this.#style.hybridShare !== undefined && text !== undefined;
     if (terms.length === 0 && !hasWords) return { terms, hits: [] };
     if (options.explain) this.#requireExplanations();
-    const found = await this.#find(filtered(this.#query({ terms, text }), filter), { ...options, k });
+    const found = await this.#find({ terms, text }, { ...options, k, restriction: filter });
     const hits = found.map((document, i): Hit => {
       const hit = { rank: i + 1, ...hitOf(document, { asPage: !options.parts, isOurs: this.#isOurs }) };
       return options.explain ? { ...hit, explain: this.#products(terms, document) } : hit;
@@ -297,8 +317,9 @@ export class OpenSearchIndex implements Engine {
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, { readonly score: number; readonly vector: SparseVector | undefined }>> {
     const { terms, text } = this.#parse(query);
-    const only = { ids: { values: ids.map(serverId) } };
-    const body = { query: filtered(this.#query({ terms, text }), only), size: ids.length, track_total_hits: false };
+    const only = this.#isOurs ? { terms: { id: ids } } : { ids: { values: ids.map(serverId) } };
+    const numWanted = this.#isOurs || this.isExact ? ids.length : MAX_K; // clusters find others before these
+    const body = { ...this.#asked({ terms, text }, numWanted, only), size: ids.length, track_total_hits: false };
     const answer = terms.length === 0 ? {} : (await this.#search(body)).body;
     return new Map(
       foundDocuments(answer).map((document) => [
@@ -348,43 +369,55 @@ export class OpenSearchIndex implements Engine {
     return { terms: Object.entries(query.vector).map(([token, weight]) => ({ token, weight })), text: undefined };
   }
 
-  #query(asked: AskedTerms): QueryBody {
+  #asked(asked: AskedTerms, numWanted: number, filter: JsonObject | undefined): JsonObject {
     const { vocabulary } = this.#options.model.tokenizer;
     const { description } = this;
-    return styledQuery(asked, this.#style, { description, idOf: (token) => vocabulary.idOf(token) });
+    const idOf = (token: string) => vocabulary.idOf(token);
+    return styledSearch(asked, this.#style, { description, idOf, numWanted, filter });
   }
 
   /** Best first; of pages the best part. */
-  async #find(query: QueryBody, options: SearchOptions & { readonly k: number }): Promise<readonly FoundDocument[]> {
-    const { k, parts = false, idsOnly = false, explain = false } = options;
+  async #find(asked: AskedTerms, options: FindOptions): Promise<readonly FoundDocument[]> {
+    const { k, restriction, parts = false, idsOnly = false, explain = false } = options;
     const asPages = !parts && this.#isOurs;
     const mayHavePages = asPages && (await this.#anyPages());
     const canSort = isPlain(this.#style);
+    const isApproximate = this.description.vector.type === 'sparse_vector';
     const source = idsOnly && !explain ? ['id', 'page', 'chunk', 'order'] : undefined;
     const body = {
-      query,
       track_total_hits: false,
       _source: source ?? (explain ? true : { excludes: [this.description.field] }),
-      ...(canSort ? this.#plainOrder(mayHavePages) : { search_pipeline: stylePipeline(this.#style) }),
+      ...(canSort ? this.#plainOrder(mayHavePages && !isApproximate) : { search_pipeline: stylePipeline(this.#style) }),
     };
-    if (!canSort) return await this.#findUnsorted(body, { k, asPages, mayHavePages });
-    const found = foundDocuments((await this.#search({ ...body, size: k })).body);
+    if (!canSort || isApproximate) return await this.#findMore(asked, body, { k, restriction, asPages, mayHavePages });
+    const found = foundDocuments(
+      (await this.#search({ ...body, ...this.#asked(asked, k, restriction), size: k })).body,
+    );
     if (asPages && !mayHavePages && found.some(({ source: { page } }) => page !== undefined)) {
       this.#hasPages = true; // somebody else has added some
-      return await this.#find(query, options);
+      return await this.#find(asked, options);
     }
     return found;
   }
 
-  /** Where the server does not collapse, pages of many parts may crowd out others: then more parts are asked for. */
-  async #findUnsorted(
+  /**
+   * Where the server does not collapse, pages of many parts may crowd out others, and of what clusters give a filter may take
+   * too many away: then more is asked for.
+   */
+  async #findMore(
+    asked: AskedTerms,
     body: JsonObject,
-    { k, asPages, mayHavePages }: { readonly k: number; readonly asPages: boolean; readonly mayHavePages: boolean },
+    { k, restriction, asPages, mayHavePages }: FindMore,
   ): Promise<readonly FoundDocument[]> {
+    const isApproximate = this.description.vector.type === 'sparse_vector';
+    const isHybrid = this.#style.hybridShare !== undefined;
     for (let size = mayHavePages ? Math.min(MAX_K, k * PARTS_A_PAGE) : k; ; size = Math.min(MAX_K, size * 4)) {
-      const found = foundDocuments((await this.#search({ ...body, size })).body);
+      const answer = await this.#search({ ...body, ...this.#asked(asked, size, restriction), size });
+      // Where few documents fit a filter all of them are hits of clusters, those without a term of the query with 0.
+      const found = foundDocuments(answer.body).filter(({ score }) => !isApproximate || isHybrid || score > 0);
       const best = bestParts(found, { k, asPages });
-      if (best.length >= k || found.length < size || size >= MAX_K) return best;
+      const areAll = found.length < size && !(isApproximate && restriction);
+      if (best.length >= k || areAll || size >= MAX_K) return best;
     }
   }
 
@@ -494,6 +527,15 @@ export class OpenSearchIndex implements Engine {
     }
   }
 
+  /** A document that nothing is wrong with. */
+  #probe(): string {
+    const vector = { terms: Uint32Array.of(0), weights: Float32Array.of(1) };
+    const { vocabulary } = this.#options.model.tokenizer;
+    const place = { order: 0 };
+    const document = { id: 'probe', title: 'probe', text: 'probe' };
+    return documentSource(document, vector, { description: this.description, vocabulary, place });
+  }
+
   async #hasJob(job: string): Promise<boolean> {
     await this.commit(); // what was acknowledged before a kill may not be seen yet
     const { body } = await this.#search({ size: 0, track_total_hits: 1, query: { term: { job } } });
@@ -509,6 +551,23 @@ export class OpenSearchIndex implements Engine {
     return new Set(group.flatMap(({ id }, i) => (isOfJob(answers[i]) ? [id] : [])));
   }
 
+  /** Follows what is added; undefined where the index is empty, and nothing can be left over. */
+  async #passingPages(): Promise<PassingPages | undefined> {
+    await this.commit(); // what an addition before has written may not be seen yet
+    const { body } = await this.#search({ size: 0, track_total_hits: 1 });
+    return totalOf(body) === 0 ? undefined : new PassingPages({ hasParts: await this.#anyPages() });
+  }
+
+  /** A deletion is a task of the server, so it is first asked whether there is anything to delete. */
+  async #dropLeftovers(queries: readonly JsonObject[] = []): Promise<number> {
+    let numDeleted = 0;
+    for (const query of queries) {
+      const { body } = await this.#search({ size: 0, track_total_hits: 1, query });
+      if (totalOf(body) > 0) numDeleted += await this.#deleteByQuery(query);
+    }
+    return numDeleted;
+  }
+
   async #deletePages(ids: readonly string[]): Promise<number> {
     if (this.#hasNewParts) await this.commit();
     if (!this.#isOurs || !(await this.#anyPages())) return 0;
@@ -520,9 +579,13 @@ export class OpenSearchIndex implements Engine {
   }
 
   async #deleteByQuery(query: JsonObject): Promise<number> {
-    return await deleteByQuery(this.#server, { index: this.index, query });
+    return await deleteByQuery(this.#server, { index: this.index, type: this.description.vector.type, query });
   }
 }
+
+type FindOptions = SearchOptions & { readonly k: number; readonly restriction: JsonObject | undefined };
+
+type FindMore = Pick<FindOptions, 'k' | 'restriction'> & { readonly asPages: boolean; readonly mayHavePages: boolean };
 
 type GroupContext = {
   readonly writer: BulkWriter;

@@ -32,9 +32,15 @@ export type NeuralSparseQuery = {
 
 /** How a sparse_vector field is searched where it is searched approximately. */
 export type ApproximateParameters = {
-  /** Documents that are looked for in each shard. */
+  /** Documents that are looked for in each segment; 10 where left out, however many hits are asked for. */
   readonly k?: number;
-  /** Query tokens that are used, the heaviest. */
+  /**
+   * What documents must fit. Where at most `k` of a segment do, all of them are scored; else the k best are looked for, and those
+   * that do not fit are left out. Without `terms` and `ids`, see `withoutTerms`; one that fits no document of a segment is ignored
+   * there (3.6), so it has to be a `post_filter`, too.
+   */
+  readonly filter?: JsonObject;
+  /** Query tokens that are used, the heaviest; 10 where left out. */
   readonly top_n?: number;
   /** Above 1 more clusters are looked into. */
   readonly heap_factor?: number;
@@ -188,7 +194,10 @@ export function hybridQuery(queries: readonly QueryBody[]): HybridQuery {
   return { hybrid: { queries } };
 }
 
-/** A query with a filter that does not count for scores. */
+/**
+ * A query with a filter that does not count for scores. Not for sparse_vector fields: the search of clusters gives k documents
+ * of which the filter takes some away, and takes no notice of `must_not` (3.6). There it belongs in `ApproximateParameters`.
+ */
 export function filtered(query: QueryBody, filter: JsonObject | undefined): QueryBody {
   if (!filter) return query;
   if (isHybrid(query)) return { hybrid: { queries: query.hybrid.queries.map((part) => filtered(part, filter)) } };

@@ -2,11 +2,13 @@
 import { type JsonObject, UsageError } from '../core/index.ts';
 import type { QueryTerm } from '../text/index.ts';
 import type { FoundDocument } from './documents.ts';
+import { withoutTerms } from './filter-query.ts';
 import type { IndexDescription } from './index-body.ts';
 import { normalisationPipeline, type TwoPhaseOptions, twoPhasePipeline } from './pipelines.ts';
 import {
   type ApproximateParameters,
   bm25Query,
+  filtered,
   hybridQuery,
   neuralSparseQuery,
   type QueryBody,
@@ -18,7 +20,7 @@ import { hasFeature, requireFeature, type ServerDescription } from './server-ver
 /** How queries are put. */
 export type QueryStyle = {
   /**
-   * `neural_sparse` needs the plugin; `rank_feature` gives the same answers on servers without. Where left out, the first
+   * `neural_sparse` needs the plugin; `rank_feature` (1.1) gives the same answers on servers without. Where left out, the first
    * if the server has it.
    */
   readonly kind?: 'neural_sparse' | 'rank_feature' | undefined;
@@ -40,6 +42,7 @@ export function checkStyle(style: QueryStyle, { vector }: IndexDescription, serv
   const canDo = hasFeature(server, 'neural_sparse');
   const kind = style.kind ?? (canDo || vector.type === 'sparse_vector' ? 'neural_sparse' : 'rank_feature');
   if (kind === 'neural_sparse') requireFeature(server, 'neural_sparse');
+  if (kind === 'rank_feature') requireFeature(server, 'rank_feature');
   if (vector.type === 'sparse_vector') requireFeature(server, 'sparse_vector');
   if (style.twoPhase) requireFeature(server, 'two-phase');
   if (style.twoPhase && (vector.type === 'sparse_vector' || kind === 'rank_feature'))
@@ -64,11 +67,33 @@ export function isPlain({ twoPhase, hybridShare }: QueryStyle): boolean {
 /** What is asked: terms, and the words where BM25 is joined. */
 export type AskedTerms = { readonly terms: readonly QueryTerm[]; readonly text: string | undefined };
 
-/** The query of some terms. */
-export function styledQuery(
+/** Where it is asked, and how much of it. */
+export type AskedPlace = {
+  readonly description: IndexDescription;
+  readonly idOf: TermIds;
+  /** Hits that are wanted. */
+  readonly numWanted: number;
+  readonly filter: JsonObject | undefined;
+};
+
+/** The body of a search, so far as it says what is looked for. */
+export function styledSearch(asked: AskedTerms, style: CheckedStyle, place: AskedPlace): JsonObject {
+  const { description, numWanted, filter } = place;
+  if (description.vector.type === 'rank_features') return { query: filtered(styledQuery(asked, style, place), filter) };
+  const inside = filter && withoutTerms(filter);
+  const approximate = {
+    ...style.approximate,
+    k: Math.max(style.approximate?.k ?? 0, numWanted),
+    ...(inside ? { filter: inside } : {}),
+  };
+  const query = styledQuery(asked, { ...style, approximate }, place);
+  return { query, ...(filter ? { post_filter: filter } : {}) };
+}
+
+function styledQuery(
   { terms, text }: AskedTerms,
   { kind, approximate, hybridShare }: CheckedStyle,
-  { description, idOf }: { readonly description: IndexDescription; readonly idOf: TermIds },
+  { description, idOf }: Pick<AskedPlace, 'description' | 'idOf'>,
 ): QueryBody {
   if (hybridShare !== undefined && text === undefined)
     throw new UsageError('a hybrid with BM25 needs the words of the query, not its vector');

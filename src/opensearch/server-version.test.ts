@@ -16,6 +16,7 @@ const server = (version: string, plugins: readonly string[] | undefined = PLUGIN
 
 describe('features of servers', () => {
   const LIMITS: readonly [ServerFeature, string, string][] = [
+    ['rank_feature', '1.0.1', '1.1.0'],
     ['neural_sparse', '2.13.0', '2.14.0'],
     ['two-phase', '2.14.0', '2.15.0'],
     ['analyzer', '3.0.0', '3.1.0'],
@@ -46,6 +47,13 @@ describe('features of servers', () => {
   it('another distribution is refused', () => {
     expect(() => requireFeature({ ...server('8.11.0'), distribution: 'elasticsearch' }, 'hybrid')).toThrow(
       /elasticsearch 8\.11\.0/,
+    );
+  });
+
+  it('rank_feature clauses are what Elasticsearch has, too, from 7.12 on', () => {
+    expect(hasFeature({ ...server('7.12.0'), distribution: 'elasticsearch' }, 'rank_feature')).toBe(true);
+    expect(() => requireFeature({ ...server('7.10.2'), distribution: 'elasticsearch' }, 'rank_feature')).toThrow(
+      /Elasticsearch 7\.12 or newer, the server is 7\.10\.2/,
     );
   });
 

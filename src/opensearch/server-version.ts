@@ -15,12 +15,21 @@ export type ServerDescription = {
 };
 
 /** What not every server has. */
-export type ServerFeature = 'neural_sparse' | 'two-phase' | 'analyzer' | 'ml-model' | 'hybrid' | 'sparse_vector';
+export type ServerFeature =
+  | 'rank_feature'
+  | 'neural_sparse'
+  | 'two-phase'
+  | 'analyzer'
+  | 'ml-model'
+  | 'hybrid'
+  | 'sparse_vector';
 
 type Requirement = {
   /** First version that has it. */
   readonly since: string;
   readonly plugin?: string;
+  /** First version of Elasticsearch that has it, too. */
+  readonly elasticsearch?: string;
   readonly instead: string;
 };
 
@@ -29,10 +38,15 @@ const ML = 'opensearch-ml';
 
 /** First versions as OpenSearch's documentation gives them. All of it was tried on 3.6.0 only. */
 const REQUIREMENTS: Readonly<Record<ServerFeature, Requirement>> = {
+  rank_feature: {
+    since: '1.1', // 1.0 has the query, but not its linear function
+    elasticsearch: '7.12',
+    instead: 'none: an older server has no sum of weights; update it',
+  },
   neural_sparse: {
     since: '2.14', // 2.11 has the query, but takes no weights of tokens
     plugin: NEURAL,
-    instead: 'search rank_features with a bool of rank_feature clauses, which every server has',
+    instead: 'search rank_features with a bool of rank_feature clauses, which servers from 1.1 on have',
   },
   'two-phase': { since: '2.15', plugin: NEURAL, instead: 'leave out two-phase: the answers are the same, and exact' },
   analyzer: { since: '3.1', plugin: ML, instead: 'let lzero weigh the query tokens, which is the default' },
@@ -54,7 +68,11 @@ export function requireFeature(server: ServerDescription, feature: ServerFeature
 }
 
 function problemOf({ version, distribution, plugins }: ServerDescription, feature: ServerFeature): string | undefined {
-  const { since, plugin } = REQUIREMENTS[feature];
+  const { since, plugin, elasticsearch } = REQUIREMENTS[feature];
+  if (distribution === 'elasticsearch' && elasticsearch !== undefined)
+    return compareVersions(version, elasticsearch) < 0
+      ? `needs Elasticsearch ${elasticsearch} or newer, the server is ${version}`
+      : undefined;
   if (distribution !== 'opensearch') return `is a feature of OpenSearch, the server is ${distribution} ${version}`;
   if (compareVersions(version, since) < 0) return `needs OpenSearch ${since} or newer, the server is ${version}`;
   if (plugin !== undefined && plugins !== undefined && !plugins.includes(plugin))

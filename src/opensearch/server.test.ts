@@ -1,5 +1,6 @@
 /** Servers that misbehave: every kind of failure has a name, and waiting ends. */
-import { afterEach, describe, expect, it } from 'vitest';
+import dns from 'node:dns';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   type FakeAnswer,
   type FakeServer,
@@ -27,6 +28,15 @@ async function serverThat(answers: readonly FakeAnswer[], options: ServerOptions
 /** For servers that answer in the end, however busy this machine is. */
 const PATIENT = { patienceMs: 30_000, stallMs: 30_000, requestMs: 30_000 };
 const ROOT = { method: 'GET', path: '/' } as const;
+
+/** What a resolver says of a name that it does not know, or while it cannot ask anybody. */
+function unknownName(code: string): typeof dns.lookup {
+  const answer = (...given: unknown[]): void => {
+    const done = given.at(-1);
+    if (typeof done === 'function') setImmediate(() => done(Object.assign(new Error(`getaddrinfo ${code}`), { code })));
+  };
+  return Object.assign(answer, { __promisify__: dns.lookup.__promisify__ });
+}
 
 describe('a server', () => {
   it('gives the JSON of its answer', async () => {
@@ -131,6 +141,39 @@ describe('a server', () => {
       code: 'SERVER',
       hint: expect.stringContaining('nobody listens'),
     });
+  });
+
+  it.each(['ENOTFOUND', 'EAI_AGAIN'])('whose name was never found (%s) is named at once, with a hint', async (code) => {
+    const lookup = vi.spyOn(dns, 'lookup').mockImplementation(unknownName(code));
+    server = new Server('http://search.invalid', PATIENT);
+    await expect(server.ask(ROOT)).rejects.toMatchObject({
+      code: 'SERVER',
+      hint: expect.stringContaining('spelled right'),
+    });
+    expect(lookup).toHaveBeenCalledTimes(1);
+    lookup.mockRestore();
+  });
+
+  it.each(['ENOTFOUND', 'EAI_AGAIN'])(
+    'whose name was found before (%s) is asked again, within patience',
+    async (code) => {
+      fake = await startFake(json({ ok: 1 }, 200, { connection: 'close' }));
+      const find = dns.lookup;
+      server = new Server(fake.url.replace('127.0.0.1', 'localhost'), { backoffMs: 1, ...PATIENT });
+      await server.ask(ROOT);
+      const lookup = vi.spyOn(dns, 'lookup').mockImplementationOnce(unknownName(code)).mockImplementation(find);
+      expect((await server.ask(ROOT, { once: true })).body).toEqual({ ok: 1 }); // what nobody heard is not done
+      lookup.mockImplementation(unknownName(code));
+      await expect(server.ask(ROOT, { patienceMs: 20 })).rejects.toMatchObject({ code: 'SERVER' });
+      expect(lookup.mock.calls.length).toBeGreaterThan(3);
+      lookup.mockRestore();
+    },
+  );
+
+  it('that says nothing for as long as the slowest request may take is not asked again', async () => {
+    const asked = await serverThat([silence], { patienceMs: 60_000 });
+    await expect(asked.ask(ROOT, { stallMs: 50 })).rejects.toThrow(/no answer for 0.05 s/);
+    expect(fake?.asked).toHaveLength(1);
   });
 
   it('that answers with more than was agreed is cut off', async () => {

@@ -47,7 +47,7 @@ export type RequestOptions = {
   readonly mayFinish?: boolean | undefined;
   /** What would fail, or be done twice, if it were repeated: sent again only where it surely was not done. */
   readonly once?: boolean | undefined;
-  /** Longest silence, for what takes the server long. */
+  /** Longest silence, for what takes the server long: it is not asked again after that. */
   readonly stallMs?: number | undefined;
   /** Told when the server asks for less (429), or does not answer in time. */
   readonly onBusy?: (() => void) | undefined;
@@ -73,6 +73,8 @@ export class Server {
   readonly #random: Random;
   #description: Promise<ServerDescription> | undefined;
   #lateSignal: AbortSignal | undefined;
+  /** Whether the name of its host was ever found: one that never was is misspelt, one that was will be again. */
+  #wasFound = false;
   /** Twice the longest silence that ended a request: a slow server still works at that one, and would get it again. */
   #silenceMs = 0;
 
@@ -110,6 +112,7 @@ export class Server {
       const outcome = await this.#attempt(asked, { ...options, stallMs });
       if ('body' in outcome) return outcome;
       if (outcome.error.status === 429 || isSilence(outcome.error)) options.onBusy?.();
+      if (isSilence(outcome.error) && options.stallMs !== undefined) throw outcome.error;
       if (isSilence(outcome.error))
         this.#silenceMs = Math.max(this.#silenceMs, 2 * (stallMs ?? this.#connection.stallMs));
       await backoff.pause(outcome.error, outcome.waitMs);
@@ -149,8 +152,11 @@ export class Server {
     let answer: HttpAnswer;
     try {
       answer = await this.#connection.send(request, { signal: this.#signalOf(options), stallMs });
+      this.#wasFound = true;
     } catch (error) {
-      if (!(error instanceof ServerError) || !isTransient(error)) throw error;
+      if (!(error instanceof ServerError)) throw error;
+      this.#wasFound ||= !isUnknownName(error);
+      if (!isTransient(error) || !this.#wasFound) throw error;
       if (once && !isUnheard(error)) throw lost(error);
       return { error, waitMs: 0 };
     }
@@ -220,15 +226,21 @@ function delayed(signal: AbortSignal, delayMs: number): AbortSignal {
   return controller.signal;
 }
 
-/** A wrong name or certificate does not mend itself, a server that restarts does. */
-function isTransient({ cause }: ServerError): boolean {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  return cause !== undefined && !/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|EPROTO|ENOTFOUND|ERR_INVALID/.test(code);
+/** No address for the name of the host: there is none, or whoever should know does not answer. */
+function isUnknownName({ cause }: ServerError): boolean {
+  return cause instanceof Error && 'code' in cause && (cause.code === 'ENOTFOUND' || cause.code === 'EAI_AGAIN');
 }
 
-/** Nobody listened: what was to be asked is not done. */
-function isUnheard({ cause }: ServerError): boolean {
-  return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED';
+/** A wrong certificate does not mend itself, a server that restarts does. */
+function isTransient({ cause }: ServerError): boolean {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return cause !== undefined && !/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|EPROTO|ERR_INVALID/.test(code);
+}
+
+/** Nobody listened, or was found: what was to be asked is not done. */
+function isUnheard(error: ServerError): boolean {
+  const { cause } = error;
+  return isUnknownName(error) || (cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED');
 }
 
 /** Nothing came in time; it may be at work. */

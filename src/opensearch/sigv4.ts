@@ -28,7 +28,8 @@ export type SigV4Options = {
 
 /** Signs each request as it is sent: give it to `Server` as `sign`. */
 export function sigV4(options: SigV4Options): SignRequest {
-  const { region, service = 'es', sessionToken } = options;
+  const { region, service = 'es' } = options;
+  const sessionToken = options.sessionToken || undefined; // an empty one of the environment is none
   return ({ method, url, body = '' }) => {
     const { host, pathname, searchParams } = new URL(url);
     const time = options

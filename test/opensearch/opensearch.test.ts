@@ -3,22 +3,32 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { evalCommand } from '../../src/cli/eval.ts';
 import { opensearchCommand } from '../../src/cli/opensearch.ts';
-import { type JsonObject, Random, type SparseVector, sparseVector } from '../../src/core/index.ts';
-import type { EngineDocument } from '../../src/engines/index.ts';
+import { dot, isJsonObject, type JsonObject, Random, type SparseVector, sparseVector } from '../../src/core/index.ts';
+import type { EngineDocument, SearchOptions } from '../../src/engines/index.ts';
 import { loadModel, type Model } from '../../src/model/index.ts';
 import {
   BulkWriter,
   type CreateOpenSearchOptions,
   checkParity,
   createOpenSearchIndex,
+  deleteIndex,
   describeIndex,
+  featureOfToken,
+  foundDocuments,
+  neuralSparseQuery,
+  type OpenSearchIndex,
   openOpenSearchIndex,
   type ParityQuery,
   pointAlias,
+  putSettings,
+  rankFeatureQuery,
   resolveName,
   STORED_ERROR,
+  servingSettings,
+  tokenOfFeature,
   type VectorField,
 } from '../../src/opensearch/index.ts';
+import type { Filter } from '../../src/search/index.ts';
 import { type Outcome, runCommands } from '../cli/fake-host.ts';
 import { Scratch } from '../cli/index-commands.ts';
 import { describeOnServer, freshName, realServer, removeIndexes, SERVER_TEST_MS, SERVER_URL } from './real-server.ts';
@@ -151,6 +161,85 @@ describeOnServer('on a real server', () => {
     await index.close();
   });
 
+  describe('sparse_vector above its threshold', () => {
+    const FIELDS = { lang: 'keyword', year: 'number' } as const;
+    const langOf = (i: number): string | undefined => (i % 3 === 0 ? undefined : i % 20 === 0 ? 'de' : 'en');
+    const documents = () =>
+      randomDocuments(400, { numTerms: 12, numWords: 40 }).map((document, i) => ({
+        ...document,
+        fields: { year: i, ...(langOf(i) === undefined ? {} : { lang: langOf(i) }) },
+      }));
+    const vector: VectorField = {
+      type: 'sparse_vector',
+      documentCeiling: 4,
+      queryCeiling: 16,
+      approximateThreshold: 100,
+    };
+    const approximate = { heap_factor: 5, top_n: 20 };
+    let index: OpenSearchIndex;
+    let query: ParityQuery;
+    beforeAll(async () => {
+      index = await create({ vector, fields: FIELDS, query: { approximate } });
+      await index.add(documents());
+      await index.commit();
+      [query] = randomQueries(documents(), 1);
+    });
+    afterAll(() => index.close());
+    /** Documents that share a term with the query, best first. */
+    const best = (fits: (i: number) => boolean = () => true): string[] =>
+      documents()
+        .map(({ id, vector: its }, i) => ({ id, i, score: dot(query.vector, its) }))
+        .filter(({ i, score }) => score > 0 && fits(i))
+        .sort((a, b) => b.score - a.score)
+        .map(({ id }) => id);
+    const search = async (options: SearchOptions): Promise<string[]> =>
+      (await index.search(query.query, options)).hits.map(({ id }) => id);
+
+    it('gives as many hits as are asked for, not ten a segment', async () => {
+      const hits = await search({ k: 100 });
+      expect(hits).toHaveLength(100);
+      expect(
+        best()
+          .slice(0, 100)
+          .filter((id) => hits.includes(id)).length,
+      ).toBeGreaterThanOrEqual(90);
+    });
+
+    it.each<[string, Filter, (i: number) => boolean]>([
+      ['a keyword', { lang: 'de' }, (i) => langOf(i) === 'de'],
+      ['one of several', { lang: { in: ['de', 'fr'] } }, (i) => langOf(i) === 'de'],
+      ['a range', { year: { gte: 380 } }, (i) => i >= 380],
+      ['a negation', { not: { lang: 'en' } }, (i) => langOf(i) !== 'en'],
+      ['a missing value', { lang: { exists: false } }, (i) => langOf(i) === undefined],
+      ['a conjunction', { lang: 'en', year: { lt: 30 } }, (i) => langOf(i) === 'en' && i < 30],
+      ['what no document has', { lang: 'fr' }, () => false],
+      ['a negation of what all have', { year: { exists: false } }, () => false],
+    ])('finds all that fit %s, and nothing else', async (_, filter, fits) => {
+      const due = best(fits);
+      for (const k of [10, 400]) {
+        const hits = await search({ k, filter });
+        expect(hits.filter((id) => !fits(Number(id.slice(1))))).toEqual([]);
+        expect(hits).toHaveLength(Math.min(k, due.length));
+        expect(due.slice(0, k).filter((id) => hits.includes(id)).length).toBeGreaterThanOrEqual(0.9 * hits.length);
+      }
+    });
+
+    it('scores a document that is far from the best, for the check', async () => {
+      const last = best().at(-1) ?? '';
+      expect([...(await index.scoresOf(query.query, [last])).keys()]).toEqual([last]);
+    });
+
+    it('finds pages once, as many as are asked for', async () => {
+      const pages = await create({ vector, query: { approximate } });
+      const parts = documents().map(({ id, vector: its }, i) => ({ id, page: `p${i % 50}`, chunk: i, vector: its }));
+      await pages.add(parts);
+      await pages.commit();
+      const { hits } = await pages.search(query.query, { k: 40 });
+      expect(new Set(hits.map(({ id }) => id)).size).toBe(40);
+      await pages.close();
+    });
+  });
+
   it('two-phase: overlap@10 of at least 0.9, and whole scores for what it finds', async () => {
     const documents = randomDocuments(300, { numWords: 500 }); // many documents have every term, as in large indexes
     const name = freshName();
@@ -220,6 +309,84 @@ describeOnServer('on a real server', () => {
       expect(await index.delete([id, long])).toBe(2);
       await index.close();
     }
+  });
+
+  it('names that no token should have are found by both kinds of query, and come back as they were', async () => {
+    const tokens = [
+      '\u0000',
+      '\u0001',
+      'a\nb',
+      '\t',
+      '\u007f',
+      '\u0085',
+      '.',
+      '..',
+      'v.x',
+      '',
+      ' ',
+      '"',
+      '\\',
+      '\ud800',
+      '%%',
+      '%%a',
+      '*',
+      '👍',
+    ];
+    const server = realServer();
+    const name = freshName();
+    const vector: VectorField = { type: 'rank_features', names: 'escaped' };
+    const put = (path: string, body: JsonObject) => server.ask({ method: 'PUT', path, body: JSON.stringify(body) });
+    await put(`/${name}`, { mappings: { properties: { v: { type: 'rank_features' } } } });
+    for (const [i, token] of tokens.entries())
+      await put(`/${name}/_doc/${i}${i === tokens.length - 1 ? '?refresh=true' : ''}`, {
+        v: { [featureOfToken(token)]: 2 },
+      });
+    for (const [i, token] of tokens.entries()) {
+      const terms = [{ token, weight: 1.5 }];
+      const target = { field: 'v', vector };
+      for (const query of [
+        neuralSparseQuery(terms, target, { idOf: () => undefined }),
+        rankFeatureQuery(terms, target),
+      ]) {
+        const path = `/${name}/_search`;
+        const found = foundDocuments(
+          (await server.ask({ method: 'POST', path, body: JSON.stringify({ query }) })).body,
+        );
+        expect(found.map(({ serverId, score }) => [serverId, score])).toEqual([[String(i), 3]]);
+        const [feature] = Object.keys(isJsonObject(found[0].source.v) ? found[0].source.v : {});
+        expect(tokenOfFeature(feature)).toBe(token);
+      }
+    }
+    server.close();
+  });
+
+  it('tune tries shares and normalisations on the server; a hybrid by l2 has other scores than one by min_max', async () => {
+    const address = `${SERVER_URL}/${freshName()}`;
+    const corpus = scratch.writeLines('tune/corpus.jsonl', [
+      { _id: 'a', text: 'Flour, water and salt become bread.' },
+      { _id: 'b', text: 'A bicycle with a flat tyre.' },
+      { _id: 'c', text: 'Bread and butter, bread and jam.' },
+      { _id: 'd', text: 'Oil the chain of the bicycle.' },
+    ]);
+    scratch.writeLines('tune/queries.jsonl', [
+      { _id: 'q1', text: 'bread and flour' },
+      { _id: 'q2', text: 'flat bicycle' },
+    ]);
+    scratch.write('tune/qrels/test.tsv', 'query-id\tcorpus-id\tscore\nq1\ta\t1\nq2\tb\t1\n');
+    await lzeroJson('opensearch', 'ingest', corpus, address, '--create');
+    const tuned = await lzeroJson('opensearch', 'tune', address, scratch.path('tune'));
+    expect(tuned).toMatchObject({ numQueries: 2, learnedAlone: 1, mean: 1, heldOut: 1 });
+    const trials: { technique: string; share: number }[] = tuned.trials;
+    expect(trials.map(({ technique, share }) => `${technique} ${share}`)).toHaveLength(18);
+    expect(new Set(trials.map(({ technique }) => technique))).toEqual(new Set(['min_max', 'l2']));
+    const scores = async (...more: string[]): Promise<number[]> => {
+      const { hits } = await lzeroJson('opensearch', 'search', address, 'bread and flour', '--hybrid', '0.5', ...more);
+      return hits.map(({ score }: { score: number }) => score);
+    };
+    const [byRange, byLength] = [await scores(), await scores('--hybrid-technique', 'l2')];
+    expect(byRange[0]).toBeCloseTo(1, 5); // the best of both parts has 1 in each
+    expect(byLength[0]).toBeLessThan(0.999); // a part of a vector of length 1
+    expect(byLength.reduce((sum, score) => sum + score ** 2, 0)).toBeLessThanOrEqual(1.0001);
   });
 
   it('a model that the index was not made with is refused', async () => {
@@ -445,6 +612,43 @@ describeOnServer('on a real server', () => {
       expect((await lzeroJson('opensearch', 'search', address, 'bread')).hits).toMatchObject([{ id: 'a' }]);
     });
 
+    it('does not take what others have added to the index of the same input since', async () => {
+      const name = freshName();
+      const address = `${SERVER_URL}/${name}`;
+      await replace('a', address);
+      const [first] = await behind(name);
+      await lzeroJson('opensearch', 'ingest', corpora.get('b') ?? '', address); // into what the name stands for
+      const again = JSON.parse((await replace('a', address)).stdout);
+      expect(again).toMatchObject({ index: `${first}-2`, added: 1, documents: 1, replaced: [first] });
+      expect((await lzeroJson('opensearch', 'search', address, 'bread')).hits).toMatchObject([{ id: 'a' }]);
+      expect(JSON.parse((await replace('a', address)).stdout)).toMatchObject({ index: `${first}-2`, there: 1 });
+    });
+
+    it('fills without copies and refreshes, and gives those of the old index before the name moves', async () => {
+      const name = freshName();
+      const address = `${SERVER_URL}/${name}`;
+      const server = realServer();
+      await replace('a', address, '--fields', 'lang:keyword');
+      const [first] = await behind(name);
+      await putSettings(server, first, { refresh_interval: '7s', number_of_replicas: 1 });
+      const letters = ['--dead-letters', scratch.path('settings-dead.jsonl')];
+      expect((await replace('odd', address, ...letters)).exitCode).toBe(1); // stops before the end
+      const indexes = await server.ask({ method: 'GET', path: `/_cat/indices/${name}-*?format=json&h=index` });
+      const names = (Array.isArray(indexes.body.list) ? indexes.body.list : []).map(({ index }) => String(index));
+      const [unfinished] = names.filter((index) => index !== first);
+      expect(await servingSettings(server, unfinished)).toMatchObject({
+        refresh_interval: '-1',
+        number_of_replicas: '0',
+      });
+      await replace('b', address);
+      const [second] = await behind(name);
+      expect(await servingSettings(server, second)).toMatchObject({ refresh_interval: '7s', number_of_replicas: '1' });
+      await replace('a', address, '--replicas', '0', '--shards', '2');
+      const [third] = await behind(name);
+      expect(await servingSettings(server, third)).toMatchObject({ refresh_interval: '7s', number_of_replicas: '0' });
+      server.close();
+    });
+
     it('never deletes an index that lzero did not make', async () => {
       const [name, theirs] = [freshName(), freshName()];
       const server = realServer();
@@ -512,6 +716,47 @@ describeOnServer('on a real server', () => {
     expect(new Set(await ids())).toEqual(new Set(['good', 'bad']));
   });
 
+  it('a page that has become shorter leaves no parts behind, nor does a document that is cut now, or was before', async () => {
+    const address = `${SERVER_URL}/${freshName()}`;
+    const text = (count: number): string =>
+      ['bread', ...Array.from({ length: count }, () => 'flour and water '.repeat(15))].join('\n\n');
+    const ingest = (name: string, lengths: Readonly<Record<string, number>>) => {
+      const lines = Object.entries(lengths).map(([_id, count]) => ({ _id, text: text(count) }));
+      const corpus = scratch.writeLines(`${name}.jsonl`, lines);
+      return lzeroJson('opensearch', 'ingest', corpus, address, '--chunk', '64', '--create');
+    };
+    const all = async (): Promise<string[]> => {
+      const { hits } = await lzeroJson('opensearch', 'search', address, 'bread flour', '--parts', '-k', '1000');
+      return hits.map(({ id }: { id: string }) => id).sort();
+    };
+    const parts = (page: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${page}#${i}`);
+    expect((await ingest('long', { p: 6, q: 4, r: 0 })).deleted).toBe(0);
+    expect(await all()).toEqual([...parts('p', 6), ...parts('q', 4), 'r']);
+    expect((await ingest('shorter', { p: 2, q: 4, r: 3 })).deleted).toBe(4 + 1);
+    expect(await all()).toEqual([...parts('p', 2), ...parts('q', 4), ...parts('r', 3)]);
+    expect((await ingest('shorter', { p: 2, q: 4, r: 3 })).deleted).toBe(0);
+    expect((await ingest('short', { p: 0, q: 2, r: 0 })).deleted).toBe(2 + 2 + 3);
+    expect(await all()).toEqual(['p', ...parts('q', 2), 'r']);
+  });
+
+  it('what a page leaves over goes, too, where all of the page was sent before a kill; a part that is added alone takes nothing', async () => {
+    const index = await create();
+    const part = (chunk: number, text: string): EngineDocument => ({ id: `p#${chunk}`, page: 'p', chunk, text });
+    await index.addAll(
+      [0, 1, 2].map((i) => part(i, 'bread')),
+      { job: 'old' },
+    );
+    const shorter = [part(0, 'bread again')];
+    expect(await index.addAll(shorter, { job: 'new' })).toMatchObject({ numAdded: 1, numLeftOver: 0 });
+    await index.commit();
+    expect((await index.stats()).numDocs).toBe(3);
+    const again = await index.addAll(shorter, { job: 'new', replacePages: true });
+    expect(again).toMatchObject({ numAdded: 0, numThere: 1, numLeftOver: 2 });
+    await index.commit();
+    expect((await index.stats()).numDocs).toBe(1);
+    await index.close();
+  });
+
   it('four ingests that share a corpus fill one index, in the order of the corpus', async () => {
     const address = `${SERVER_URL}/${freshName()}`;
     const corpus = scratch.writeLines(
@@ -550,6 +795,44 @@ describeOnServer('on a real server', () => {
       reason: expect.stringMatching(/immense|max/),
       document: { id: 'bad' },
     });
+  });
+
+  it.each<[string, JsonObject]>([
+    ['whose ingest pipeline is not there', { settings: { default_pipeline: 'lzero-no-such-pipeline' } }],
+    ['whose field of vectors has another type', { vector: { type: 'float' } }],
+    ['that is an alias which nothing may be written to', { alias: true }],
+  ])('an index %s ends an ingest; no document is taken for a dead letter', async (_, how) => {
+    const name = freshName();
+    const server = realServer();
+    const put = (path: string, body: JsonObject, method: 'PUT' | 'POST' = 'PUT') =>
+      server.ask({ method, path, body: JSON.stringify(body) });
+    await (await create({}, name)).close();
+    if (isJsonObject(how.settings)) await put(`/${name}/_settings`, { index: how.settings });
+    if (how.alias)
+      await put(
+        '/_aliases',
+        { actions: [{ add: { index: name, alias: `${name}-a`, is_write_index: false } }] },
+        'POST',
+      );
+    if (isJsonObject(how.vector)) {
+      const { body } = await server.ask({ method: 'GET', path: `/${name}/_mapping` });
+      const mappings = JSON.parse(JSON.stringify(body[name])).mappings;
+      await deleteIndex(server, name);
+      await put(`/${name}`, { mappings: { ...mappings, properties: { ...mappings.properties, vector: how.vector } } });
+    }
+    const address = `${SERVER_URL}/${name}${how.alias ? '-a' : ''}`;
+    const letters = scratch.path(`letters-of-${name}.jsonl`);
+    const lines = ['x', 'y', 'z'].map((_id) => ({ _id, text: 'bread' }));
+    for (const corpus of [lines, lines.slice(0, 1)]) {
+      const file = scratch.writeLines(`of-${name}-${corpus.length}.jsonl`, corpus);
+      const outcome = await lzero('opensearch', 'ingest', file, address, '--dead-letters', letters);
+      expect(outcome).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringMatching(/takes no documents|no write index/),
+      });
+      expect(readFileSync(letters, 'utf8')).toBe('');
+    }
+    server.close();
   });
 
   it.each([
