@@ -67,7 +67,7 @@ export class SiteEngine {
     this.#host = host;
     this.#manifest = manifest;
     this.#start = start;
-    this.#postings = new PostingStore(host, start.blocks, manifest);
+    this.#postings = new PostingStore(host, start.blocks);
     this.#searcher = new SparseSearcher({ scale: manifest.scale });
     this.#snippet = snippetMaker(start.side.tokenizer);
   }
@@ -98,10 +98,8 @@ export class SiteEngine {
     let bytes = 0;
     const request = { signal, count: (more: number) => (bytes += more) };
     const query = (prefix ? parsePrefix : parseText)(this.#start.side, text);
-    const [pages, lists] = await Promise.all([
-      this.#pageTable(request),
-      this.#postings.load(query.vector.terms, request),
-    ]);
+    const coming = this.#pageTable(request);
+    const [pages, lists] = await Promise.all([coming, this.#postings.load(query.vector.terms, coming, request)]);
     signal?.throwIfAborted();
     const found = await this.#inTurn(() => this.#find(query, { pages, lists, k, filter: options.filter }));
     const hits = await this.#shown(found, pages, { options, request });

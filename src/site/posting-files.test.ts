@@ -21,7 +21,8 @@ function makeDocuments(): Codes[] {
 function filesOf(documents: readonly Codes[]): ReadonlyMap<string, Uint8Array> {
   const bytes = writtenBytes((sink) => writeSparseSegment(collectCodes(documents), sink));
   const renumbered = Uint32Array.from({ length: NUM_TERMS }, (_, term) => term);
-  return postingFiles(bytesSource(bytes, 'postings'), { renumbered }).files;
+  const numbers = Uint32Array.from(documents.keys());
+  return postingFiles(bytesSource(bytes, 'postings'), { numbers, renumbered }).files;
 }
 
 describe('files of postings', () => {
