@@ -6,13 +6,13 @@
  *
  * INDEX is that of a site's pages (bench/site-index.ts). Pages are drawn with a fixed seed and changed in memory, each by itself:
  * a part with some other words, a part more (that of another page), a part less, a page more, a page less. Counted are the files
- * of postings that the new build has and the old one has not, and beside them how many must be new: files with a term of a part
- * that came, went or changed.
+ * of postings that the new build has and the old one has not; beside them how many must be new, those with a term of a part that
+ * came, went or changed; and how many were sections numbered without gaps.
  */
 import { parseArgs } from 'node:util';
-import { unpack } from '../src/browser/packed.ts';
-import { readStart, type SiteStart } from '../src/browser/start-file.ts';
-import { Random } from '../src/core/index.ts';
+import { sectionNumbers } from '../src/browser/index.ts';
+import { type BlockTable, readBlockTable } from '../src/browser/posting-blocks.ts';
+import { ByteReader, Random, SiteError } from '../src/core/index.ts';
 import { openIndex } from '../src/engines/index.ts';
 import {
   bytesSource,
@@ -23,7 +23,9 @@ import {
   writeSparseSegment,
   writtenBytes,
 } from '../src/search/index.ts';
-import { readScripts, type SiteContent, type SitePage, siteFiles } from '../src/site/index.ts';
+import type { SiteContent, SitePage } from '../src/site/index.ts';
+import { groupSizes } from '../src/site/page-groups.ts';
+import { type PostingFiles, postingFiles } from '../src/site/posting-files.ts';
 import { contentOfIndex } from '../test/site/everyday-site.ts';
 import { circumstances, describe } from './lib/machine.ts';
 import { type Part, printPart, type Row, writeResults } from './lib/report.ts';
@@ -59,31 +61,39 @@ function codedPages({ pages, segment }: SiteContent): Coded[] {
   }));
 }
 
-type Built = ReadonlyMap<string, Uint8Array>;
+/** Terms keep their numbers: their order is of no account here. */
+const renumbered = Uint32Array.from({ length: 2 ** 17 }, (_, term) => term);
 
-function build(content: SiteContent, coded: readonly Coded[], scripts: Awaited<ReturnType<typeof readScripts>>): Built {
+function build(coded: readonly Coded[], numbering: Numbering): PostingFiles {
   const all = collectCodes(coded.flatMap(({ codes }) => codes));
-  const segment = bytesSource(
-    writtenBytes((sink) => writeSparseSegment(all, sink)),
-    'postings',
-  );
-  const pages = coded.map(({ page }) => page);
-  return siteFiles({ ...content, pages, segment }, scripts).files;
+  const bytes = writtenBytes((sink) => writeSparseSegment(all, sink));
+  return postingFiles(bytesSource(bytes, 'postings'), { numbers: NUMBERINGS[numbering](coded), renumbered });
 }
 
+type Numbering = 'with room' | 'without gaps';
+
+const NUMBERINGS: Readonly<Record<Numbering, (coded: readonly Coded[]) => Uint32Array>> = {
+  'with room': (coded) =>
+    sectionNumbers(
+      coded.map(({ codes }) => codes.length),
+      groupSizes(coded.map(({ page }) => page)),
+    ).numbers,
+  'without gaps': (coded) => Uint32Array.from({ length: numPartsOf(coded) }, (_, i) => i),
+};
+
+const numPartsOf = (coded: readonly Coded[]): number => coded.reduce((sum, { codes }) => sum + codes.length, 0);
+
 /** Files that hold the postings of terms that parts of these pages have and others have not. */
-function filesToChange(start: SiteStart, was: readonly Coded[], is: readonly Coded[]): number {
-  const known = new Map<string, SparseCodes>();
+function filesToChange(blocks: BlockTable, was: readonly Coded[], is: readonly Coded[]): number {
   const all = (coded: readonly Coded[]) => coded.flatMap(({ codes }) => codes);
   const keyOf = ({ terms, codes }: SparseCodes): string => `${terms.join()};${codes.join()}`;
-  for (const codes of all(was)) known.set(keyOf(codes), codes);
-  const fresh = all(is).filter((codes) => !known.delete(keyOf(codes)));
+  const gone = new Map(all(was).map((codes) => [keyOf(codes), codes]));
+  const fresh = all(is).filter((codes) => !gone.delete(keyOf(codes)));
   const files = new Set<string>();
-  for (const { terms } of [...fresh, ...known.values()])
+  for (const { terms } of [...fresh, ...gone.values()])
     for (const term of terms) {
-      const token = content.side.tokenizer.vocabulary.tokens[term];
-      const block = start.blocks.blockOf(start.side.tokenizer.vocabulary.idOf(token) ?? -1);
-      if (block !== undefined) files.add(start.blocks.pieceOf(block).file);
+      const block = blocks.blockOf(term);
+      if (block !== undefined) files.add(blocks.pieceOf(block).file);
     }
   return files.size;
 }
@@ -115,34 +125,36 @@ const CHANGES: Readonly<Record<string, (own: Coded, other: Coded) => Coded[]>> =
 const index = await openIndex(positionals[0], { mode: 'lean' });
 const where = await circumstances();
 console.log(describe(where));
-const content = contentOfIndex(index);
+const coded = codedPages(contentOfIndex(index));
 await index.close();
-const scripts = await readScripts();
-const coded = codedPages(content);
-const before = build(content, coded, scripts);
-const ofKind = (names: Built, folder: string): string[] => [...names.keys()].filter((name) => name.startsWith(folder));
-const [[startName, startBytes]] = [...before].filter(([name]) => name.startsWith('start-'));
-const start = readStart(await unpack(startBytes, startName), startName);
+const before = { 'with room': build(coded, 'with room'), 'without gaps': build(coded, 'without gaps') };
+const blocks = readBlockTable(new ByteReader(before['with room'].table, 'blocks', (message) => new SiteError(message)));
 const random = new Random(5);
 const draw = (): number => Math.floor(random.uniform() * coded.length);
 const drawn = Array.from({ length: numPages }, () => [draw(), draw()] as const);
 const rows: Row[] = [];
 for (const [name, change] of Object.entries(CHANGES)) {
-  const counts = { p: [] as number[], t: [] as number[], least: [] as number[] };
+  const counts = { 'with room': [] as number[], 'without gaps': [] as number[], least: [] as number[] };
   for (const [own, other] of drawn) {
     const fresh = change(coded[own], coded[other]);
     const changed = [...coded.slice(0, own), ...fresh, ...coded.slice(own + 1)];
-    counts.least.push(filesToChange(start, [coded[own]], fresh));
-    const after = build(content, changed, scripts);
-    for (const kind of ['p', 't'] as const)
-      counts[kind].push(ofKind(after, `${kind}/`).filter((file) => !before.has(file)).length);
+    counts.least.push(filesToChange(blocks, [coded[own]], fresh));
+    for (const numbering of ['with room', 'without gaps'] as const) {
+      const { files } = build(changed, numbering);
+      counts[numbering].push([...files.keys()].filter((file) => !before[numbering].files.has(file)).length);
+    }
   }
-  rows.push({ name: `${name}: files of postings`, value: spread(counts.p), unit: 'new' });
-  rows.push({ name: '  those with a term of what has changed', value: spread(counts.least), unit: '' });
-  rows.push({ name: `${name}: files of texts`, value: spread(counts.t), unit: 'new' });
+  rows.push({ name, value: spread(counts['with room']), unit: 'new' });
+  rows.push({ name: '  with a term of what has changed', value: spread(counts.least), unit: '' });
+  rows.push({ name: '  numbered without gaps', value: spread(counts['without gaps']), unit: 'new' });
 }
-const [numPostingFiles, numTextFiles] = [ofKind(before, 'p/').length, ofKind(before, 't/').length];
-const title = `${coded.length} pages: ${numPostingFiles} files of postings, ${numTextFiles} of texts; ${numPages} pages changed, one at a time`;
+const bytesOf = ({ files }: PostingFiles): number => [...files.values()].reduce((sum, { length }) => sum + length, 0);
+rows.push({
+  name: 'bytes of postings, of those without gaps',
+  value: spread([bytesOf(before['with room']) / bytesOf(before['without gaps'])]),
+  unit: '×',
+});
+const title = `${coded.length} pages, ${before['with room'].files.size} files of postings; ${numPages} pages changed, one at a time`;
 const part: Part = { title, rows, claims: [] };
 printPart(part);
 if (values.json) writeResults(values.json, where, [part]);

@@ -14,7 +14,7 @@ export type { SectionNumbers } from './section-numbers.ts';
 export { sectionNumbers } from './section-numbers.ts';
 export type { FetchBytes, Fetched, HostRequest, SiteHost } from './site-host.ts';
 export { FetchingHost, httpFetch } from './site-host.ts';
-export type { SectionText } from './text-record.ts';
+export type { SectionPlace, SectionText } from './text-record.ts';
 export { recordFields } from './text-record.ts';
 export type {
   OpenOptions,

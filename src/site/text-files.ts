@@ -65,8 +65,8 @@ function writeNumbering(table: ByteWriter, pages: readonly SitePage[]): void {
 }
 
 function recordsOf({ id, url, title, parts }: SitePage): Uint8Array[] {
-  return parts.map(({ heading, anchor, text }, i) => {
-    const fields = recordFields({ page: id, url, pageTitle: title, heading, anchor, text });
+  return parts.map(({ heading, anchor, text, places = [] }, i) => {
+    const fields = recordFields({ page: id, url, pageTitle: title, heading, anchor, text, places });
     const packed = pack(new TextEncoder().encode(JSON.stringify(fields)));
     if (packed.length > MAX_RECORD_BYTES)
       throw new InputError(`part ${i} of ${id} takes ${packed.length} bytes, a part has at most ${MAX_RECORD_BYTES}`, {
