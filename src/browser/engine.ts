@@ -216,9 +216,10 @@ export class SiteEngine {
     products: readonly TermProduct[],
   ): { snippet: SiteSnippet; weight: number } {
     const terms = products.map(({ term, product }) => ({ term: Number(term), weight: product }));
-    const { text: passage, highlights, matched }: Snippet = this.#snippet(text, { terms, title: heading });
+    const { text: passage, highlights, matched, isCut }: Snippet = this.#snippet(text, { terms, title: heading });
     const marks = highlights.map(({ start, end }: Highlight) => [start, end] as const);
-    return { snippet: { text: passage, marks }, weight: matched.reduce((sum, { weight }) => sum + weight, 0) };
+    const own = { text: passage, marks, ...(isCut.before || isCut.after ? { isCut } : {}) };
+    return { snippet: own, weight: matched.reduce((sum, { weight }) => sum + weight, 0) };
   }
 
   async #textsOf(
