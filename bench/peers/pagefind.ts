@@ -2,17 +2,17 @@
  * Search of a static site, ours and Pagefind's, on the same pages in the same browser: what a visitor loads, how long it
  * takes, what the build takes, and how good the answers are.
  *
- *     npm install --prefix CACHE pagefind && npm run build
+ *     sh scripts/site-pages.sh FOLDER && npm install --prefix CACHE pagefind && npm run build
  *     LZERO_CHROMIUM=/usr/bin/chromium LZERO_PAGEFIND=CACHE/node_modules/.bin/pagefind \
- *         npx tsx bench/peers/pagefind.ts --pages HTML_FOLDER [--under PREFIX] [--root SELECTOR] [--model M] \
- *         [--headings 300] [--json results.json]
+ *         npx tsx bench/peers/pagefind.ts --pages FOLDER/site [--root SELECTOR] [--model M] [--headings 300] \
+ *         [--ours SITE --build-seconds S] [--json results.json]
  *
- * Queries: bench/peers/site-queries.jsonl, written from memory of what Python's documentation has, not from its words; the
- * paths of the pages that answer each are relative to PREFIX inside of the folder. And headings of the pages (h2 … h4) that
+ * Queries: bench/peers/site-queries.jsonl, written from memory of what such documentation has, not from its words. And headings of the pages (h2 … h4) that
  * one page alone has, drawn with a fixed seed: the page is the answer. The relevance is 1 for each.
  * Bytes are those of the bodies that a static host sent, text with gzip -9 as hosts do; a visit begins with an empty cache.
  * `--root` is the element that both take for the page, such as div.body; without it each decides for itself.
- * Without LZERO_PAGEFIND only ours is measured.
+ * Without LZERO_PAGEFIND only ours is measured. `--ours` takes what `lzero site build` has made of the pages already, in so many
+ * seconds, instead of building it.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -54,9 +54,10 @@ type Outcome = { readonly name: string; readonly figures: Readonly<Record<string
 const { values } = parseArgs({
   options: {
     pages: { type: 'string' },
-    under: { type: 'string', default: '' },
     root: { type: 'string' },
     model: { type: 'string' },
+    ours: { type: 'string' },
+    'build-seconds': { type: 'string', default: 'NaN' },
     headings: { type: 'string', default: '300' },
     json: { type: 'string' },
   },
@@ -69,8 +70,8 @@ function naturalQuestions(): Question[] {
   const lines = readFileSync(QUERIES, 'utf8').trim().split('\n');
   return lines.map((line) => {
     const { text, pages: answers }: Question = JSON.parse(line);
-    for (const page of answers) statSync(join(pages, values.under, page));
-    return { text, pages: answers.map((page) => values.under + page) };
+    for (const page of answers) statSync(join(pages, page));
+    return { text, pages: answers };
   });
 }
 
@@ -129,15 +130,20 @@ function headingsOf(html: string): string[] {
 }
 
 async function buildOurs(folder: string): Promise<Contender> {
+  if (values.ours !== undefined) return oursIn(resolve(values.ours), 1000 * Number(values['build-seconds']));
   const config = `${folder}.yaml`;
   writeFileSync(config, values.root === undefined ? '{}\n' : `include: [${JSON.stringify(values.root)}]\n`);
   const model = values.model === undefined ? [] : ['--model', values.model];
   const own = ['-o', folder, '--config', config, '--cache', `${folder}.cache`, ...model]; // nothing is encoded already
   const { ms } = await runLzero(['site', 'build', pages, ...own]);
+  return oursIn(folder, ms);
+}
+
+function oursIn(folder: string, buildMs: number): Contender {
   return {
     name: 'lzero',
     folder,
-    buildMs: ms,
+    buildMs,
     start: `const { open } = await import('/search/lzero.js');
       const search = await open('/search/');
       globalThis.ask = async (text) => {

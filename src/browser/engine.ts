@@ -21,7 +21,7 @@ import { PostingStore, segmentOf, type TermLists } from './posting-store.ts';
 import { type HostRequest, readFile, readPieces, type SiteHost } from './site-host.ts';
 import { parsePrefix, parseText, type SiteQuery } from './site-query.ts';
 import { readStart, type SiteStart } from './start-file.ts';
-import { readTextRecord, type SectionText } from './text-record.ts';
+import { piecesOfText, readTextRecord, type SectionPiece, type SectionText } from './text-record.ts';
 import type { SiteAnswer, SiteHit, SiteProduct, SiteSearchOptions, SiteSection, SiteSnippet } from './types.ts';
 
 /** An answer but for what only the page knows. */
@@ -67,7 +67,7 @@ export class SiteEngine {
     this.#host = host;
     this.#manifest = manifest;
     this.#start = start;
-    this.#postings = new PostingStore(host, start.blocks, manifest);
+    this.#postings = new PostingStore(host, start.blocks);
     this.#searcher = new SparseSearcher({ scale: manifest.scale });
     this.#snippet = snippetMaker(start.side.tokenizer);
   }
@@ -98,10 +98,8 @@ export class SiteEngine {
     let bytes = 0;
     const request = { signal, count: (more: number) => (bytes += more) };
     const query = (prefix ? parsePrefix : parseText)(this.#start.side, text);
-    const [pages, lists] = await Promise.all([
-      this.#pageTable(request),
-      this.#postings.load(query.vector.terms, request),
-    ]);
+    const coming = this.#pageTable(request);
+    const [pages, lists] = await Promise.all([coming, this.#postings.load(query.vector.terms, coming, request)]);
     signal?.throwIfAborted();
     const found = await this.#inTurn(() => this.#find(query, { pages, lists, k, filter: options.filter }));
     const hits = await this.#shown(found, pages, { options, request });
@@ -171,10 +169,11 @@ export class SiteEngine {
     const texts = await this.#textsOf([...new Set(wanted)], pages, request);
     const show = ({ docId, score, products }: FoundSection): ShownSection => {
       const text = textIn(texts, docId);
-      return { score, text, snippet: this.#snippetOf(text, products) };
+      return { score, ...this.#bestPiece(text, products), url: text.url };
     };
     return found.map(({ best, sections }, i) => {
-      const { text, score, snippet } = show(best);
+      const text = textIn(texts, best.docId);
+      const { score, products } = best;
       return {
         rank: i + 1,
         id: text.page,
@@ -182,7 +181,7 @@ export class SiteEngine {
         title: text.pageTitle,
         score,
         labels: pages.labelsOf(pages.pageOf(best.docId)),
-        snippet,
+        snippet: this.#snippetOf(text, products).snippet,
         sections: headed(sections.map(show)),
         ...(options.explain ? { explain: this.#spelt(best.products) } : {}),
       };
@@ -196,10 +195,31 @@ export class SiteEngine {
       .sort((a, b) => b.product - a.product);
   }
 
-  #snippetOf({ text, heading }: SectionText, products: readonly TermProduct[]): SiteSnippet {
+  /** Of the sections that were found as one, that whose words have most of the score; of equals the first. */
+  #bestPiece(
+    text: SectionText,
+    products: readonly TermProduct[],
+  ): Pick<ShownSection, 'heading' | 'anchor' | 'snippet'> {
+    const pieces = text.places.length > 0 ? piecesOfText(text) : [];
+    const [first = text, ...others] = pieces;
+    let [best, found] = [first, this.#snippetOf(first, products)];
+    for (const piece of others) {
+      const other = this.#snippetOf(piece, products);
+      if (other.weight > found.weight) [best, found] = [piece, other];
+    }
+    return { heading: best.heading, anchor: best.anchor, snippet: found.snippet };
+  }
+
+  /** The passage to show, and how much of the score its text and heading have words for. */
+  #snippetOf(
+    { text, heading }: SectionPiece,
+    products: readonly TermProduct[],
+  ): { snippet: SiteSnippet; weight: number } {
     const terms = products.map(({ term, product }) => ({ term: Number(term), weight: product }));
-    const { text: passage, highlights }: Snippet = this.#snippet(text, { terms, title: heading });
-    return { text: passage, marks: highlights.map(({ start, end }: Highlight) => [start, end] as const) };
+    const { text: passage, highlights, matched, isCut }: Snippet = this.#snippet(text, { terms, title: heading });
+    const marks = highlights.map(({ start, end }: Highlight) => [start, end] as const);
+    const own = { text: passage, marks, ...(isCut.before || isCut.after ? { isCut } : {}) };
+    return { snippet: own, weight: matched.reduce((sum, { weight }) => sum + weight, 0) };
   }
 
   async #textsOf(
@@ -240,7 +260,10 @@ type Finding = {
 
 type FoundSection = { readonly docId: number; readonly score: number; readonly products: readonly TermProduct[] };
 type FoundPage = { readonly best: FoundSection; readonly sections: readonly FoundSection[] };
-type ShownSection = { readonly score: number; readonly text: SectionText; readonly snippet: SiteSnippet };
+type ShownSection = Pick<SectionText, 'heading' | 'anchor' | 'url'> & {
+  readonly score: number;
+  readonly snippet: SiteSnippet;
+};
 
 function schemaOf({ labelNames }: PageTable): Record<string, 'keyword'> {
   return Object.fromEntries(labelNames.map((name) => [name, 'keyword']));
@@ -255,8 +278,7 @@ function textIn(texts: ReadonlyMap<number, SectionText>, section: number): Secti
 /** Sections that have a heading of their own; of several parts under one heading the best. */
 function headed(sections: readonly ShownSection[]): SiteSection[] {
   const byHeading = new Map<string, SiteSection>();
-  for (const { score, text, snippet } of sections) {
-    const { heading, anchor, url } = text;
+  for (const { score, heading, anchor, url, snippet } of sections) {
     if (heading !== '' && !byHeading.has(heading))
       byHeading.set(heading, { title: heading, url: `${url}${anchor}`, score, snippet });
   }

@@ -10,9 +10,11 @@ export { open } from './open.ts';
 export { RECORD_HEADER_BYTES, RECORD_UNIT } from './page-table.ts';
 export type { Piece } from './posting-blocks.ts';
 export { NAME_BYTES } from './posting-blocks.ts';
+export type { SectionNumbers } from './section-numbers.ts';
+export { sectionNumbers } from './section-numbers.ts';
 export type { FetchBytes, Fetched, HostRequest, SiteHost } from './site-host.ts';
 export { FetchingHost, httpFetch } from './site-host.ts';
-export type { SectionText } from './text-record.ts';
+export type { SectionPlace, SectionText } from './text-record.ts';
 export { recordFields } from './text-record.ts';
 export type {
   OpenOptions,

@@ -3,6 +3,7 @@
  *
  *     varint pages, text files     5 bytes × files: their names
  *     varint × files               pages of each file
+ *     varint groups, varint × groups: pages of each (section-numbers.ts)
  *     varint × pages               sections of each page
  *     varint × sections            bytes of its text record, in units of 32
  *     varint labels, then each:    string name, strings values, varint × pages: number of the value + 1, 0 for none
@@ -13,7 +14,8 @@
  */
 import { ByteReader, SiteError } from '../core/index.ts';
 import { type Bitmap, emptyBitmap, type FilterColumn, type FilteredDocuments, setBit } from '../search/index.ts';
-import { type Piece, piecesOf, readNames } from './posting-blocks.ts';
+import { type Piece, piecesOf, readNames, type SectionsByNumber } from './posting-blocks.ts';
+import { sectionNumbers } from './section-numbers.ts';
 
 /** What text records are padded to. */
 export const RECORD_UNIT = 32;
@@ -26,15 +28,25 @@ type Label = { readonly values: readonly string[]; readonly ofPage: Uint32Array 
 export class PageTable implements FilteredDocuments {
   readonly numPages: number;
   readonly numSections: number;
+  /** How postings number the sections. */
+  readonly byNumber: SectionsByNumber;
   /** First section of each page, and the end. */
   readonly #starts: Uint32Array;
   readonly #pageOfSection: Uint32Array;
   readonly #records: readonly Piece[];
   readonly #labels: ReadonlyMap<string, Label>;
 
-  constructor(starts: Uint32Array, records: readonly Piece[], labels: ReadonlyMap<string, Label>) {
+  constructor(
+    starts: Uint32Array,
+    {
+      byNumber,
+      records,
+      labels,
+    }: { byNumber: SectionsByNumber; records: readonly Piece[]; labels: ReadonlyMap<string, Label> },
+  ) {
     this.numPages = starts.length - 1;
     this.numSections = starts[this.numPages];
+    this.byNumber = byNumber;
     this.#starts = starts;
     this.#records = records;
     this.#labels = labels;
@@ -105,8 +117,11 @@ export function readPageTable(bytes: Uint8Array, label: string): PageTable {
   const numFiles = input.count();
   const names = readNames(input, numFiles, 't');
   const pagesOfFile = Array.from({ length: numFiles }, () => input.varint(numPages));
+  const groups = Array.from({ length: input.count() }, () => input.varint(numPages));
+  if (groups.reduce((sum, count) => sum + count, 0) !== numPages) throw input.error('groups do not hold all pages');
+  const sections = Array.from({ length: numPages }, () => input.varint(input.left));
   const starts = new Uint32Array(numPages + 1);
-  for (let page = 0; page < numPages; page++) starts[page + 1] = starts[page] + input.varint(input.left);
+  for (let page = 0; page < numPages; page++) starts[page + 1] = starts[page] + sections[page];
   const sizes = Array.from({ length: starts[numPages] }, () => RECORD_UNIT * input.varint(2 ** 24));
   let page = 0;
   const sectionsOfFile = pagesOfFile.map((count) => {
@@ -118,7 +133,17 @@ export function readPageTable(bytes: Uint8Array, label: string): PageTable {
   if (page !== numPages) throw input.error('files do not hold all pages');
   const labels = readLabels(input, numPages);
   if (input.left > 0) throw input.error(`expected the end, ${input.left} bytes are left`);
-  return new PageTable(starts, piecesOf(names, sectionsOfFile, sizes), labels);
+  const byNumber = sectionsByNumber(sections, groups);
+  return new PageTable(starts, { byNumber, records: piecesOf(names, sectionsOfFile, sizes), labels });
+}
+
+function sectionsByNumber(sections: readonly number[], groups: readonly number[]): SectionsByNumber {
+  const { numbers, numNumbers } = sectionNumbers(sections, groups);
+  const byNumber = new Int32Array(numNumbers).fill(-1);
+  numbers.forEach((number, section) => {
+    byNumber[number] = section;
+  });
+  return byNumber;
 }
 
 function readLabels(input: ByteReader, numPages: number): Map<string, Label> {

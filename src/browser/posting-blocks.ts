@@ -15,7 +15,7 @@
  *     varint terms
  *     varint × terms          term − term before − 1, the first as it is
  *     varint × terms          df
- *     varint × postings       document − document before − 1, term by term, each from −1 on
+ *     varint × postings       number of a section − that before − 1, term by term, each from −1 on (section-numbers.ts)
  *     u8 × postings           codes
  */
 import { ByteReader, SiteError } from '../core/index.ts';
@@ -105,8 +105,11 @@ export function piecesOf(names: readonly string[], perFile: readonly number[], s
   return pieces;
 }
 
-/** The postings of a block by term; a SiteError where something does not fit. */
-export function readBlock(bytes: Uint8Array, numDocs: number, label: string): Map<number, Postings> {
+/** Sections by their numbers in postings; −1 for a number that none has. */
+export type SectionsByNumber = Int32Array;
+
+/** The postings of a block by term, of sections in their order; a SiteError where something does not fit. */
+export function readBlock(bytes: Uint8Array, sections: SectionsByNumber, label: string): Map<number, Postings> {
   const input = new ByteReader(bytes, label, (message, details) => new SiteError(message, details));
   const numTerms = input.count();
   let next = 0;
@@ -115,20 +118,21 @@ export function readBlock(bytes: Uint8Array, numDocs: number, label: string): Ma
     next = term + 1;
     return term;
   });
-  const dfs = terms.map(() => input.varint(numDocs));
-  const lists = dfs.map((df) => readDocuments(input, df, numDocs));
+  const dfs = terms.map(() => input.varint(sections.length));
+  const lists = dfs.map((df) => readSections(input, df, sections));
   for (const list of lists) addCodes(list, input);
   if (input.left > 0) throw input.error(`expected the end, ${input.left} bytes are left`);
   return new Map(terms.map((term, i) => [term, lists[i]]));
 }
 
-function readDocuments(input: ByteReader, df: number, numDocs: number): Postings {
+function readSections(input: ByteReader, df: number, sections: SectionsByNumber): Postings {
   const list = new Uint32Array(df);
-  let doc = -1;
+  let number = -1;
   for (let i = 0; i < df; i++) {
-    doc += 1 + input.varint(numDocs);
-    if (doc >= numDocs) throw input.error(`document ${doc} of ${numDocs}`);
-    list[i] = doc << 8;
+    number += 1 + input.varint(sections.length);
+    const section = sections[number] ?? -1;
+    if (section < 0) throw input.error(`${number} is the number of no section`);
+    list[i] = section << 8;
   }
   return list;
 }

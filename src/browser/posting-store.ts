@@ -8,9 +8,8 @@ import {
   SegmentWriter,
   writtenBytes,
 } from '../search/index.ts';
-import type { SiteManifest } from './manifest.ts';
 import { unpack } from './packed.ts';
-import { type BlockTable, readBlock } from './posting-blocks.ts';
+import { type BlockTable, type Piece, readBlock, type SectionsByNumber } from './posting-blocks.ts';
 import { type HostRequest, readPieces, type SiteHost } from './site-host.ts';
 
 /** Postings that are kept for the next query: 16 MB of them. */
@@ -19,29 +18,29 @@ const MAX_KEPT = 4_000_000;
 /** Postings by term. */
 export type TermLists = ReadonlyMap<number, Postings>;
 
+type Numbered = { readonly byNumber: SectionsByNumber };
+
 /** The postings of a site. */
 export class PostingStore {
   readonly #host: SiteHost;
   readonly #blocks: BlockTable;
-  readonly #manifest: SiteManifest;
   /** Unpacked blocks, the least recently used first. */
   readonly #kept = new Map<number, ReadonlyMap<number, Postings>>();
   #numKept = 0;
 
-  constructor(host: SiteHost, blocks: BlockTable, manifest: SiteManifest) {
+  constructor(host: SiteHost, blocks: BlockTable) {
     this.#host = host;
     this.#blocks = blocks;
-    this.#manifest = manifest;
   }
 
-  /** The postings of some terms, by term; what is not here is fetched. */
-  async load(terms: Uint32Array, request: HostRequest): Promise<TermLists> {
+  /** The postings of some terms, by term; what is not here is fetched, while the table of pages may be on its way, too. */
+  async load(terms: Uint32Array, pages: Promise<Numbered>, request: HostRequest): Promise<TermLists> {
     const blocks = Array.from(terms, (term) => this.#blocks.blockOf(term));
     const missing = [...new Set(blocks)].filter((block) => block !== undefined).filter((block) => !this.#touch(block));
     const pieces = missing.map((block) => this.#blocks.pieceOf(block));
     const unpacked = await readPieces(this.#host, pieces, {
       request,
-      read: (bytes, piece) => this.#unpacked(bytes, piece),
+      read: (bytes, piece) => blockOf(bytes, piece, pages),
     });
     missing.forEach((block, i) => {
       this.#keep(block, unpacked[i]);
@@ -54,11 +53,6 @@ export class PostingStore {
     });
     this.#trim();
     return lists;
-  }
-
-  async #unpacked(piece: Uint8Array, { file, offset }: { file: string; offset: number }) {
-    const label = `${file}, byte ${offset},`;
-    return readBlock(await unpack(piece, label), this.#manifest.numSections, label);
   }
 
   /** Makes a block the youngest; false where it is not here. */
@@ -84,6 +78,11 @@ export class PostingStore {
       this.#numKept -= sizeOf(lists);
     }
   }
+}
+
+async function blockOf(bytes: Uint8Array, { file, offset }: Piece, pages: Promise<Numbered>) {
+  const label = `${file}, byte ${offset},`;
+  return readBlock(await unpack(bytes, label), (await pages).byNumber, label);
 }
 
 function sizeOf(lists: ReadonlyMap<number, Postings>): number {

@@ -104,6 +104,8 @@ export type SiteSnippet = {
   readonly text: string;
   /** Words to highlight: from the first place to the second, which is not part of it, in UTF-16 units; in order. */
   readonly marks: readonly (readonly [start: number, end: number])[];
+  /** Whether there is text before and after it; absent where there is neither. */
+  readonly isCut?: { readonly before: boolean; readonly after: boolean } | undefined;
 };
 
 /** One term that query and section share. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sectionNumbers } from '../browser/index.ts';
 import { Random } from '../core/index.ts';
 import { bytesSource, collectCodes, writeSparseSegment, writtenBytes } from '../search/index.ts';
 import { postingFiles } from './posting-files.ts';
@@ -18,10 +19,13 @@ function makeDocuments(): Codes[] {
   });
 }
 
-function filesOf(documents: readonly Codes[]): ReadonlyMap<string, Uint8Array> {
+function filesOf(
+  documents: readonly Codes[],
+  numbers: Uint32Array = Uint32Array.from(documents.keys()),
+): ReadonlyMap<string, Uint8Array> {
   const bytes = writtenBytes((sink) => writeSparseSegment(collectCodes(documents), sink));
   const renumbered = Uint32Array.from({ length: NUM_TERMS }, (_, term) => term);
-  return postingFiles(bytesSource(bytes, 'postings'), { renumbered }).files;
+  return postingFiles(bytesSource(bytes, 'postings'), { numbers, renumbered }).files;
 }
 
 describe('files of postings', () => {
@@ -46,5 +50,25 @@ describe('files of postings', () => {
       expect(differs.length).toBeGreaterThan(0);
       expect(differs.length).toBeLessThanOrEqual(4); // of 15: those of the 40 terms, and the one where borders meet again
     }
+  });
+
+  it('of other terms stay where a page has a part more', () => {
+    const pages = Array.from({ length: NUM_DOCS / 5 }, (_, i) => documents.slice(5 * i, 5 * i + 5));
+    const groups = Array.from({ length: pages.length / 20 }, () => 20);
+    const numbered = (parts: readonly (readonly Codes[])[], sizes: readonly number[]) =>
+      filesOf(
+        parts.flat(),
+        sectionNumbers(
+          parts.map(({ length }) => length),
+          sizes,
+        ).numbers,
+      );
+    const known = numbered(pages, groups);
+    const part = { terms: Uint32Array.of(7, 8), codes: Uint8Array.of(9, 9) };
+    const more = numbered(
+      pages.map((parts, i) => (i === 30 ? [...parts, part] : parts)),
+      groups,
+    );
+    expect([...more.keys()].filter((name) => !known.has(name))).toHaveLength(1);
   });
 });

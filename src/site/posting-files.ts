@@ -30,6 +30,8 @@ export type PostingFiles = {
 
 /** How postings are written. */
 export type PostingOptions = {
+  /** Numbers of the segment's documents, ascending: src/browser/section-numbers.ts. */
+  readonly numbers: Uint32Array;
   /** Numbers of terms in the site, by their numbers in the segment. */
   readonly renumbered: Uint32Array;
   /** Postings with a smaller code are left out; 1 keeps all. */
@@ -40,7 +42,7 @@ type List = { readonly term: number; readonly postings: Postings };
 type Block = { readonly firstTerm: number; readonly bytes: Uint8Array };
 
 /** Makes the files. */
-export function postingFiles(segment: ByteSource, { renumbered, minCode = 1 }: PostingOptions): PostingFiles {
+export function postingFiles(segment: ByteSource, { numbers, renumbered, minCode = 1 }: PostingOptions): PostingFiles {
   const reader = new SegmentReader(segment);
   const { directory } = reader;
   const rows = Array.from({ length: directory.numTerms }, (_, i) => rowAt(directory, i));
@@ -50,7 +52,7 @@ export function postingFiles(segment: ByteSource, { renumbered, minCode = 1 }: P
     return postings.length > 0 ? [{ term: renumbered[row.term], postings }] : [];
   });
   const numPostings = lists.reduce((sum, { postings }) => sum + postings.length, 0);
-  const blocks = Array.from(blocksOf(lists, blockLimit(numPostings)), encodeBlock);
+  const blocks = Array.from(blocksOf(lists, blockLimit(numPostings)), (block) => encodeBlock(block, numbers));
   return { ...filesOf(blocks), numPostings, numBlocks: blocks.length };
 }
 
@@ -77,7 +79,7 @@ function* blocksOf(lists: Iterable<List>, limit: number): Generator<List[]> {
   if (block.length > 0) yield block;
 }
 
-function encodeBlock(lists: readonly List[]): Block {
+function encodeBlock(lists: readonly List[], numbers: Uint32Array): Block {
   const head = new ByteWriter();
   head.varint(lists.length);
   let next = 0;
@@ -90,9 +92,9 @@ function encodeBlock(lists: readonly List[]): Block {
   for (const { postings } of lists) {
     let previous = -1;
     for (const posting of postings) {
-      const doc = posting >>> 8;
-      head.varint(doc - previous - 1);
-      previous = doc;
+      const number = numbers[posting >>> 8];
+      head.varint(number - previous - 1);
+      previous = number;
     }
     codes.bytes(postings.map((posting) => posting & 255));
   }

@@ -55,7 +55,8 @@ async function readFolder(folder: string, options: ReadSiteOptions): Promise<Sit
   const reading = readPages(folder, { signal, skipBad, baseUrl, html });
   const pages: SitePage[] = [];
   for await (const page of reading)
-    if (!isExcluded(page.id)) pages.push(pageOf(page, [...chunkPage(page, { ...chunk, anchorFirst: true })], options));
+    if (!isExcluded(page.id))
+      pages.push(pageOf(page, [...chunkPage(page, { ...chunk, anchorFirst: true, withPlaces: true })], options));
   return { pages, report: reading.report };
 }
 
@@ -69,13 +70,25 @@ function pageOf({ id, url, title, labels }: Page, chunks: readonly Chunk[], opti
   };
 }
 
-type Shown = Pick<StoredDocument, 'title' | 'text' | 'url'> & { readonly weight?: number | undefined };
+type Shown = Pick<StoredDocument, 'title' | 'text' | 'url'> & Partial<Pick<Chunk, 'weight' | 'places'>>;
 
-function partOf({ title = '', text = '', url, weight }: Shown, page: { title: string; url: string }): SitePart {
+type Within = { readonly title: string; readonly url: string };
+
+function partOf({ title = '', text = '', url, weight, places }: Shown, page: Within): SitePart {
+  return {
+    title,
+    ...sectionOf({ title, url }, page),
+    text,
+    ...(weight === undefined ? {} : { weight }),
+    ...(places ? { places: places.map((place) => ({ start: place.start, ...sectionOf(place, page) })) } : {}),
+  };
+}
+
+/** What a section is called inside of its page, and where it is there. */
+function sectionOf({ title, url }: { title: string; url?: string | undefined }, page: Within) {
   const prefix = `${page.title}${BETWEEN_TITLES}`;
   const heading = title === page.title ? '' : title.startsWith(prefix) ? title.slice(prefix.length) : title;
-  const anchor = url?.startsWith(`${page.url}#`) ? url.slice(page.url.length) : '';
-  return { title, heading, anchor, text, ...(weight === undefined ? {} : { weight }) };
+  return { heading, anchor: url?.startsWith(`${page.url}#`) ? url.slice(page.url.length) : '' };
 }
 
 async function readLines(input: string, options: ReadSiteOptions): Promise<SiteReading> {

@@ -1,9 +1,10 @@
 /** A site's search as files in memory: from pages and the segment of their parts. Writes nothing. */
-import { MANIFEST_NAME, SITE_FORMAT, type SiteManifest } from '../browser/index.ts';
+import { MANIFEST_NAME, SITE_FORMAT, type SiteManifest, sectionNumbers } from '../browser/index.ts';
 import { ByteWriter, ConfigError } from '../core/index.ts';
 import type { ByteSource } from '../search/index.ts';
 import { decodeQuerySide, encodeQuerySide, type QuerySide, renumber } from '../text/index.ts';
 import { hashName, pack } from './pack.ts';
+import { groupSizes } from './page-groups.ts';
 import { postingFiles } from './posting-files.ts';
 import type { SitePage } from './site-page.ts';
 import { textFiles } from './text-files.ts';
@@ -54,7 +55,12 @@ export function siteFiles(content: SiteContent, scripts: SiteScripts, { minCode 
   if (pages.length === 0) throw new ConfigError('a site needs at least one page');
   const querySide = encodeQuerySide(side, { numbering: 'sorted' });
   const sorted = decodeQuerySide(querySide).tokenizer.vocabulary;
-  const postings = postingFiles(segment, { renumbered: renumber(side.tokenizer.vocabulary, sorted), minCode });
+  const { numbers } = sectionNumbers(
+    pages.map(({ parts }) => parts.length),
+    groupSizes(pages),
+  );
+  const renumbered = renumber(side.tokenizer.vocabulary, sorted);
+  const postings = postingFiles(segment, { numbers, renumbered, minCode });
   const texts = textFiles(pages);
   const start = pack(...startStreams(querySide, postings.table));
   const table = pack(texts.table);

@@ -3,10 +3,10 @@
  * Files end behind pages that the hashes of their ids choose, so that a page more or less changes the files around it and
  * no others.
  */
-import { createHash } from 'node:crypto';
 import { RECORD_HEADER_BYTES, RECORD_UNIT, recordFields } from '../browser/index.ts';
 import { ByteWriter, InputError } from '../core/index.ts';
 import { hashName, hashOf, pack } from './pack.ts';
+import { endsGroup, groupSizes } from './page-groups.ts';
 import type { SitePage } from './site-page.ts';
 
 /** Bytes of a file at least and at most, but for pages that are longer. */
@@ -46,7 +46,7 @@ function makeFiles(pages: readonly SitePage[]): TextFiles {
   table.varint(groups.length);
   for (const content of contents) table.bytes(hashOf(content));
   for (const group of groups) table.varint(group.length);
-  for (const { parts } of pages) table.varint(parts.length);
+  writeNumbering(table, pages);
   for (const record of records.flat()) table.varint(record.length / RECORD_UNIT);
   writeLabels(table, pages, labels);
   return {
@@ -56,9 +56,17 @@ function makeFiles(pages: readonly SitePage[]): TextFiles {
   };
 }
 
+/** What section numbers are made of. */
+function writeNumbering(table: ByteWriter, pages: readonly SitePage[]): void {
+  const groups = groupSizes(pages);
+  table.varint(groups.length);
+  for (const size of groups) table.varint(size);
+  for (const { parts } of pages) table.varint(parts.length);
+}
+
 function recordsOf({ id, url, title, parts }: SitePage): Uint8Array[] {
-  return parts.map(({ heading, anchor, text }, i) => {
-    const fields = recordFields({ page: id, url, pageTitle: title, heading, anchor, text });
+  return parts.map(({ heading, anchor, text, places = [] }, i) => {
+    const fields = recordFields({ page: id, url, pageTitle: title, heading, anchor, text, places });
     const packed = pack(new TextEncoder().encode(JSON.stringify(fields)));
     if (packed.length > MAX_RECORD_BYTES)
       throw new InputError(`part ${i} of ${id} takes ${packed.length} bytes, a part has at most ${MAX_RECORD_BYTES}`, {
@@ -83,13 +91,9 @@ function groupsOf(pages: readonly SitePage[], records: readonly (readonly Uint8A
       size = 0;
     }
     groups[groups.length - 1].push(page);
-    size = size + bytes >= MIN_FILE_BYTES && isBorder(id) ? Number.POSITIVE_INFINITY : size + bytes;
+    size = size + bytes >= MIN_FILE_BYTES && endsGroup(id, BORDER_EVERY) ? Number.POSITIVE_INFINITY : size + bytes;
   });
   return groups;
-}
-
-function isBorder(id: string): boolean {
-  return createHash('sha256').update(id).digest()[0] % BORDER_EVERY === 0;
 }
 
 function labelsOf(pages: readonly SitePage[]): Record<string, string[]> {

@@ -108,6 +108,7 @@ describe('the search box', () => {
     };
     const hit: SiteHit = { rank: 1, id: 'a', url: '/a', title: 'A', score: 1, labels: {}, snippet, sections: [] };
     expect(['sticky', '##ers', 'stay', 'scroll'].filter((token) => isShown(token, hit))).toEqual(['sticky', '##ers']);
+    expect(isShown('scroll', { ...hit, title: 'Scroll, and stay' })).toBe(true); // the title is shown, too
     expect(tokenLabel('##ers')).toBe('…ers');
   });
 });

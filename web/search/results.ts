@@ -57,9 +57,15 @@ function drawOption({ id, rank, kind, title, url, snippet, labels = [] }: Option
   return option;
 }
 
-function drawSnippet({ text, marks }: SiteSnippet): HTMLElement {
+function drawSnippet({ text, marks, isCut }: SiteSnippet): HTMLElement {
   const pieces = piecesOf(text, marks).map(({ text: piece, isMarked }) =>
     isMarked ? make('mark', { part: 'mark' }, piece) : piece,
   );
-  return make('span', { part: 'snippet', class: 'snippet', dir: 'auto' }, ...pieces);
+  return make(
+    'span',
+    { part: 'snippet', class: 'snippet', dir: 'auto' },
+    isCut?.before ? '… ' : '',
+    ...pieces,
+    isCut?.after ? ' …' : '',
+  );
 }

@@ -87,9 +87,11 @@ function drawProducts(hit: SiteHit, strings: Strings, language: string): HTMLEle
   );
 }
 
-/** Whether a token is part of a marked word in what the list shows of a page. */
-export function isShown(token: string, { snippet, sections }: SiteHit): boolean {
+/** Whether a token is a word of a title, or part of a marked word, in what the list shows of a page. */
+export function isShown(token: string, { title, snippet, sections }: SiteHit): boolean {
   const piece = pieceOf(token);
+  const titles = [title, ...sections.map((section) => section.title)].join(' ').toLowerCase();
+  if (titles.split(/[^\p{L}\p{N}]+/u).includes(piece)) return true;
   return [snippet, ...sections.map((section) => section.snippet)].some(({ text, marks }) =>
     marks.some(([start, end]) => text.slice(start, end).toLowerCase().includes(piece)),
   );

@@ -281,3 +281,40 @@ describe('property: chunks', () => {
     );
   });
 });
+
+describe('places in a chunk', () => {
+  const byWord = { countTokens: (text: string) => text.match(/\S+/g)?.length ?? 0 };
+  const source: ChunkSource = {
+    id: 'p',
+    url: '/p',
+    title: 'Tides',
+    headings: [
+      { level: 2, text: 'Ropes', anchor: 'ropes' },
+      { level: 2, text: 'Sails', anchor: 'sails' },
+      { level: 3, text: 'Jib', anchor: 'jib' },
+      { level: 2, text: 'Oars', anchor: 'oars' },
+    ],
+    paragraphs: [
+      { text: 'Tie them.', heading: 0 },
+      { text: 'Hoist it.', heading: 2 },
+      { text: 'Pull.', heading: 3 },
+      { text: 'Push.', heading: 3, anchor: 'push' },
+    ],
+  };
+
+  it('are where sections begin behind the first: at the heading, with that above it that has no text; at definitions', () => {
+    const [only, ...others] = chunkPage(source, { maxTokens: 200, withPlaces: true, ...byWord });
+    expect(others).toEqual([]);
+    const { text, title, places = [] } = only;
+    expect(title).toBe('Tides › Ropes');
+    expect(places.map(({ start, ...place }) => ({ ...place, text: text.slice(start).split('\n\n')[0] }))).toEqual([
+      { title: 'Tides › Sails › Jib', url: '/p#jib', text: 'Sails' },
+      { title: 'Tides › Oars', url: '/p#oars', text: 'Oars' },
+      { title: 'Tides › Oars', url: '/p#push', text: 'Push.' },
+    ]);
+  });
+
+  it('are told only where they are asked for', () => {
+    expect([...chunkPage(source, { maxTokens: 200, ...byWord })][0].places).toBeUndefined();
+  });
+});

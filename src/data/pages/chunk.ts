@@ -22,6 +22,8 @@ export type ChunkOptions = {
   readonly numSpecialTokens?: number | undefined;
   /** Also the first chunk has the anchor of its heading; its address is that of the page else, by which an index knows pages. */
   readonly anchorFirst?: boolean | undefined;
+  /** Chunks say where in their text other headings and definitions than their own begin. */
+  readonly withPlaces?: boolean | undefined;
 };
 
 /** A part of a page, to be encoded and found by itself. */
@@ -39,6 +41,17 @@ export type Chunk = {
   readonly url?: string;
   /** What its text counts for, where that is not 1. */
   readonly weight?: number;
+  /** Where in the text other sections than that of title and address begin, in order; where it was asked for. */
+  readonly places?: readonly ChunkPlace[];
+};
+
+/** Where a section begins inside of a chunk. */
+export type ChunkPlace = {
+  /** In UTF-16 units. Its heading stands here, or the headings above it that have no text of their own. */
+  readonly start: number;
+  /** As that of a chunk. */
+  readonly title: string;
+  readonly url: string;
 };
 
 /** What is cut: a page, or anything with paragraphs. */
@@ -92,6 +105,7 @@ type Limits = {
   readonly overlap: number;
   readonly count: CountTokens;
   readonly anchorFirst: boolean;
+  readonly withPlaces: boolean;
 };
 
 function limitsOf({
@@ -100,6 +114,7 @@ function limitsOf({
   countTokens,
   numSpecialTokens = 2,
   anchorFirst = false,
+  withPlaces = false,
 }: ChunkOptions): Limits {
   const room = maxTokens - numSpecialTokens;
   if (!Number.isInteger(maxTokens) || room < MIN_TOKENS)
@@ -109,7 +124,7 @@ function limitsOf({
   const overlap = overlapTokens ?? Math.floor(maxTokens / 8);
   if (!(overlap >= 0 && overlap <= room / 4))
     throw new UsageError(`overlapTokens must be from 0 to a quarter of maxTokens, got ${overlap}`);
-  return { room, titleRoom: Math.floor(room * MAX_TITLE_SHARE), overlap, count: countTokens, anchorFirst };
+  return { room, titleRoom: Math.floor(room * MAX_TITLE_SHARE), overlap, count: countTokens, anchorFirst, withPlaces };
 }
 
 /** A heading, or a paragraph or part of one that fits into every chunk. */
@@ -257,23 +272,56 @@ class Cutter {
     const { title } = this.#context(section);
     const chunk = this.#numChunks++;
     const anchor = units.find(({ isHeading }) => !isHeading)?.anchor ?? headings[section]?.anchor;
-    const text = this.#textOf(units, title);
+    const { text, placed } = this.#textOf(units, title);
     const weight = units.find(({ isHeading }) => !isHeading)?.weight;
     const own = { id: `${id}#${chunk}`, page: id, chunk, title, text, ...(weight === undefined ? {} : { weight }) };
     if (url === undefined) return own;
     const isTop = title === this.#context(-1).title;
     const isPage = chunk === 0 && (isTop || !this.#limits.anchorFirst);
-    return { ...own, url: anchor === undefined || isPage ? url : anchoredUrl(url, anchor) };
+    const places = this.#limits.withPlaces ? this.#placesIn(placed, url) : [];
+    return {
+      ...own,
+      url: anchor === undefined || isPage ? url : anchoredUrl(url, anchor),
+      ...(places.length > 0 ? { places } : {}),
+    };
+  }
+
+  /** Sections behind the first: each from its heading, or from the heading above it that has no text, to the next. */
+  #placesIn(placed: readonly PlacedUnit[], url: string): ChunkPlace[] {
+    const { headings = [] } = this.#page;
+    const [first, ...others] = placed.slice(placed.findIndex(({ unit }) => !unit.isHeading));
+    const places: ChunkPlace[] = [];
+    let [last, hasText] = [first?.unit, true];
+    for (const { unit, start } of others) {
+      const anchor = unit.anchor ?? headings[unit.heading]?.anchor;
+      const lastAnchor = last.anchor ?? headings[last.heading]?.anchor;
+      if (unit.heading !== last.heading || anchor !== lastAnchor) {
+        const place = {
+          start: hasText ? start : (places.at(-1)?.start ?? start),
+          title: this.#context(unit.heading).title,
+          url: anchor === undefined ? url : anchoredUrl(url, anchor),
+        };
+        if (!hasText) places.pop();
+        places.push(place);
+        hasText = false;
+      }
+      hasText ||= !unit.isHeading;
+      last = unit;
+    }
+    return places;
   }
 
   /** Headings that the title has already are not repeated at the beginning, unless there is nothing else. */
-  #textOf(units: readonly Unit[], title: string): string {
+  #textOf(units: readonly Unit[], title: string): { readonly text: string; readonly placed: readonly PlacedUnit[] } {
     const first = units.findIndex(({ isHeading }) => !isHeading);
     const leading = first < 0 ? units.length : first;
     const shown = units.filter(({ text }, i) => i >= leading || !title.includes(text));
-    const own = joinUnits(shown.length > 0 ? shown : units);
-    const { text, isWithinParagraph } = this.#overlap;
-    return text === '' ? own.trim() : `${text}${isWithinParagraph ? gapAfter(text) : '\n\n'}${own}`.trim();
+    const own = placeUnits(shown.length > 0 ? shown : units);
+    const { text: tail, isWithinParagraph } = this.#overlap;
+    const before = tail === '' ? '' : `${tail}${isWithinParagraph ? gapAfter(tail) : '\n\n'}`;
+    const whole = before + own.text;
+    const shift = before.length - (whole.length - whole.trimStart().length);
+    return { text: whole.trim(), placed: own.placed.map(({ unit, start }) => ({ unit, start: start + shift })) };
   }
 }
 
@@ -281,10 +329,22 @@ function isSameSection(a: Unit, b: Unit): boolean {
   return a.heading === b.heading && a.anchor === b.anchor && a.weight === b.weight;
 }
 
+/** A unit, and where in a text it begins. */
+type PlacedUnit = { readonly unit: Unit; readonly start: number };
+
+function placeUnits(units: readonly Unit[]): { readonly text: string; readonly placed: readonly PlacedUnit[] } {
+  let text = '';
+  const placed = units.map((unit, i) => {
+    if (i > 0) text += unit.isStart ? '\n\n' : gapAfter(units[i - 1].text);
+    const start = text.length;
+    text += unit.text;
+    return { unit, start };
+  });
+  return { text, placed };
+}
+
 function joinUnits(units: readonly Unit[]): string {
-  return units
-    .map(({ text, isStart }, i) => (i === 0 ? text : `${isStart ? '\n\n' : gapAfter(units[i - 1].text)}${text}`))
-    .join('');
+  return placeUnits(units).text;
 }
 
 /** Parts of a word that had to be cut stay apart, or the model would read other tokens than were counted. */
