@@ -4,7 +4,8 @@
  *
  *     npm run build && npx tsx runs/model/tiny.ts WORK [--gain 0.13] [--set key=value …] [--from ENCODER]
  *
- * Settings: configs/tiny.yaml; --from takes an encoder as it is, such as WORK/tiny/start. Everything stays in WORK/tiny; the same call goes on where one was stopped. runs/model/ship.ts makes the shipped
+ * Settings: configs/tiny.yaml; --from takes an encoder as it is, such as WORK/tiny/start. Everything stays in WORK/tiny; the same call goes on
+ * where one was stopped. What came of it was not worth shipping (docs/EXPERIMENTS.md, ninth sitting); runs/model/ship.ts would make a shipped
  * model of WORK/tiny/model.
  */
 import { join, resolve } from 'node:path';
