@@ -3,12 +3,13 @@
  * with them the files of postings, as they are. Numbers ascend with sections:
  *
  *     page 0, 3 sections   page 1, 5          group ends   next group
- *     0 1 2 ·              4 5 6 7 8 · · ·    · · · ·      16 …         step 4
+ *     0 1 2 ·              4 5 6 7 8 · · ·    · … ·        32 …         step 4
  *
  * A page takes a multiple of `step` numbers, the power of two at or below the mean of sections per page. Pages stand in
  * groups, whose borders hashes of page ids choose (src/site/page-groups.ts), and a group takes a multiple of 8 steps: what a
- * page needs more of, its group has mostly. So a site's numbers are some two fifths more than its sections, which costs its
- * postings a few percent of their bytes; numbers that were exact pairs of page and section took a fifth.
+ * page needs more of, its group has mostly. So the numbers of 5,417 pages of documentation are half more than their sections
+ * (1.47 times as many), which costs their postings 7 % of their bytes (bag of words); with 383 of the pages it was the same.
+ * Pairs of page and section, tried first, cost a fifth.
  */
 
 /** Steps that a group takes a multiple of. */
