@@ -76,6 +76,7 @@ export { networkFile, readModelFolder } from './model-folder.ts';
 export { modelIdentity } from './model-identity.ts';
 export type { EncoderOptions } from './neural-encoder.ts';
 export type { Rows } from './pooled-matrix.ts';
+export { rowsOf } from './pooled-matrix.ts';
 export type { PruneRule } from './prune.ts';
 export { formatPruneRule, parsePruneRule, prune } from './prune.ts';
 export { loadQueryModel } from './query-model.ts';
