@@ -1,11 +1,11 @@
 /**
- * Trains the tiny model and gives it a head: the student of runs/model/tiny-start.ts learns what its teacher says of texts as a whole, and reads
- * terms off it by the vectors that the embedded model has for them.
+ * Trains the tiny model and gives it a head: the student of runs/model/tiny-start.ts learns what its teacher says of texts as a
+ * whole, and reads terms off it by the vectors that the embedded model has for them.
  *
  *     npm run build && npx tsx runs/model/tiny.ts WORK [--gain 0.13] [--set key=value …] [--from ENCODER]
  *
- * Settings: configs/tiny.yaml; --from takes an encoder as it is, such as WORK/tiny/start. Everything stays in WORK/tiny; the same call goes on where one was stopped. runs/model/ship.ts makes the shipped
- * model of WORK/tiny/model.
+ * Settings: configs/tiny.yaml; --from takes an encoder as it is, such as WORK/tiny/start. Everything stays in WORK/tiny; the same
+ * call goes on where one was stopped. runs/model/ship.ts makes a model in models/ of WORK/tiny/model.
  */
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
