@@ -19,6 +19,8 @@ const GROUP_STEPS = 8;
 export type SectionNumbers = { readonly numbers: Uint32Array; readonly numNumbers: number };
 
 /**
+ * Gives each section its number.
+ *
  * @param sections sections of each page
  * @param groups pages of each group
  */

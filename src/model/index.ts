@@ -31,6 +31,7 @@ export { DenseModel, denseProduct } from './dense/dense-model.ts';
 export type { DenseOptions, DenseSettings, Pooling, Role } from './dense/dense-settings.ts';
 export { POOLINGS } from './dense/dense-settings.ts';
 export { looksDense } from './dense/looks-dense.ts';
+export type { ProjectionSettings } from './dense/projection.ts';
 export type { DecoderInputParts } from './document-graph.ts';
 export { decoderInput, topicInput } from './document-graph.ts';
 export type { DocumentToEncode, Encoded, EncodedDocument, EncodeOptions } from './encode.ts';
