@@ -7,8 +7,11 @@
  *
  * A page takes a multiple of `step` numbers, the power of two at or below the mean of sections per page. Pages stand in
  * groups, whose borders hashes of page ids choose (src/site/page-groups.ts), and a group takes a multiple of 8 steps: what a
- * page needs more of, its group has mostly. So the numbers of 5,417 pages of documentation are half more than their sections
- * (1.47 times as many), which costs their postings 7 % of their bytes (bag of words); with 383 of the pages it was the same.
+ * page needs more of, its group mostly has. On 5,417 pages of documentation a section more or less moved no other page in 94
+ * of 100 cases, and those of later groups in one or two. A page more or less moves those behind it in its group, and in four
+ * of ten cases later groups, too: most files are new then, as without room.
+ *
+ * These pages have 1.47 times as many numbers as sections, which costs their postings 7 % of their bytes (bag of words).
  * Pairs of page and section, tried first, cost a fifth.
  */
 
