@@ -38,14 +38,20 @@ step() {
 
 sh scripts/site-pages.sh "$folder"
 
-# The model's vectors come from the cache where an earlier call got so far: the time of all calls is the time of the build.
+# The model's vectors come from the cache where an earlier call got so far: the time of all calls is the time of the build. Calls
+# that were stopped count, too; one that was killed by -9, or with the machine, is missing, and its vectors came for nothing.
 build() {
   began=$(date +%s)
   node dist/cli/main.js site build "$folder/site" -o "$folder/search" --cache "$folder/cache" "$@" && ok=0 || ok=$?
-  echo "$(($(date +%s) - began))" >> "$folder/times.txt"
+  took
   return "$ok"
 }
-trap 'exit 130' INT
+took() {
+  [ -z "$began" ] || echo "$(($(date +%s) - began))" >> "$folder/times.txt"
+  began=
+}
+began=
+trap 'took; exit 130' INT TERM
 step build build "$@"
 step rebuild node dist/cli/main.js site build "$folder/site" -o "$folder/search" --cache "$folder/cache" "$@"
 index() {

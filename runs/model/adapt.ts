@@ -19,7 +19,15 @@ import { activate } from '../../src/model/activation.ts';
 import { readTopicHead } from '../../src/model/adapt-model.ts';
 import { adaptTopicHead, type ClickedQuery } from '../../src/model/adapt-topic-head.ts';
 import { firm } from '../../src/model/firm-threshold.ts';
-import { Checkpoint, type LexicalRule, lexicalPart, loadModel, type Model, type Rows } from '../../src/model/index.ts';
+import {
+  Checkpoint,
+  type LexicalRule,
+  lexicalPart,
+  loadModel,
+  type Model,
+  type Rows,
+  rowsOf,
+} from '../../src/model/index.ts';
 import { dequantiseRows } from '../../src/model/int8/codes.ts';
 import { packRows, unpackRows } from '../../src/model/int8/four-bits.ts';
 import type { TopicHead } from '../../src/model/topic-head.ts';
@@ -76,9 +84,7 @@ async function measurer(name: string): Promise<(trial: Trial) => TrialResult> {
   const base = measure(weights, set);
   console.log(markdownRow(['embedded', base.ndcg.toFixed(4), '–', base.flops.toFixed(2), '–']));
   return ({ penalty, numClicks = clicked.length }) => {
-    const queries = clicked.filter(
-      (_, i) => Math.floor((i * numClicks) / clicked.length) !== Math.floor(((i - 1) * numClicks) / clicked.length),
-    );
+    const queries = evenlySpaced(clicked, numClicks);
     const changed = new Set(queries.flatMap(({ vector }) => [...vector.terms]));
     const adapted = inCodes(adaptTopicHead(head, { queries, sample, states: set.states, penalty }), changed);
     const own = measure(new Map([...weights, ...weightsOf(adapted, changed, set)]), set);
@@ -201,15 +207,8 @@ async function statesOf(texts: readonly string[]): Promise<Rows> {
   const scorer = await openScorer(spec, { folder: join(work, 'cache/teachers') });
   try {
     if (!scorer.denseVectorsOf) throw new Error('bug: the encoder is not dense');
-    const vectors = await scorer.denseVectorsOf('document', texts, {
-      onProgress: progressLine('passages', texts.length),
-    });
-    const width = vectors[0].length;
-    const states = new Float32Array(texts.length * width);
-    vectors.forEach((vector, d) => {
-      states.set(vector, d * width);
-    });
-    return { data: states, width };
+    const onProgress = progressLine('passages', texts.length);
+    return rowsOf(await scorer.denseVectorsOf('document', texts, { onProgress }));
   } finally {
     await scorer.close();
   }

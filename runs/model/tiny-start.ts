@@ -5,14 +5,15 @@
  *
  *     npx tsx runs/model/tiny-start.ts WORK WEIGHTS [--size 128] [--layers 2]
  *
- * WORK has documents.jsonl (runs/model/prepare.ts), WEIGHTS gte-small; what the teacher has read stays in WORK/teachers. Makes WORK/tiny/teacher,
- * a sentence-transformers folder, WORK/tiny/start, a checkpoint, and WORK/tiny/terms, the term vectors of the embedded model in these directions.
+ * WORK has documents.jsonl (runs/model/prepare.ts), WEIGHTS gte-small; what the teacher has read stays in WORK/teachers. Makes
+ * WORK/tiny/teacher, a sentence-transformers folder, WORK/tiny/start, a checkpoint, and WORK/tiny/terms.safetensors, the term
+ * vectors of the embedded model in these directions.
  */
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Random, type SparseVector, sparseVector } from '../../src/core/index.ts';
-import { Checkpoint, loadModel, TOPIC, writeSafetensors } from '../../src/model/index.ts';
+import { Checkpoint, loadModel, rowsOf, TOPIC, writeSafetensors } from '../../src/model/index.ts';
 import { centredRows, meanRow, type Rows } from '../../src/model/pooled-matrix.ts';
 import { fitTermVectors } from '../../src/model/term-vectors.ts';
 import { storedTerms } from '../../src/model/topic-head.ts';
@@ -68,13 +69,8 @@ async function vectorsOf(teacher: string, texts: readonly string[]): Promise<Row
   const scorer = await openScorer(parseTeacher(teacher), { folder: join(work, 'teachers') });
   try {
     if (!scorer.denseVectorsOf) throw new Error(`${teacher} is not dense`);
-    const vectors = await scorer.denseVectorsOf('document', texts, {
-      onProgress: progressLine('documents', texts.length),
-    });
-    const width = vectors[0].length;
-    const data = new Float32Array(vectors.length * width);
-    for (const [i, vector] of vectors.entries()) data.set(vector, i * width);
-    return { data, width };
+    const onProgress = progressLine('documents', texts.length);
+    return rowsOf(await scorer.denseVectorsOf('document', texts, { onProgress }));
   } finally {
     await scorer.close();
   }

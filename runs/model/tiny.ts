@@ -1,6 +1,6 @@
 /**
- * Trains the tiny model and gives it a head: the student of runs/model/tiny-start.ts learns what its teacher says of texts as a whole, and reads
- * terms off it by the vectors that the embedded model has for them.
+ * Trains the tiny model and gives it a head: the student of runs/model/tiny-start.ts learns what its teacher says of texts as a
+ * whole, and reads terms off it by the vectors that the embedded model has for them.
  *
  *     npm run build && npx tsx runs/model/tiny.ts WORK [--gain 0.13] [--set key=value …] [--from ENCODER]
  *

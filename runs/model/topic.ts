@@ -11,7 +11,7 @@
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { importModel, loadModel, type ReadQueries } from '../../src/model/index.ts';
+import { importModel, loadModel, type ReadQueries, rowsOf } from '../../src/model/index.ts';
 import { openScorer, parseTeacher, type Scorer } from '../../src/teach/index.ts';
 import { evenlySpaced } from '../lib/evenly-spaced.ts';
 import { progressLine } from './progress.ts';
@@ -69,8 +69,5 @@ async function readQueries(name: string): Promise<ReadQueries> {
 async function vectorsOf({ denseVectorsOf, name }: Scorer, asked: readonly string[], what: string) {
   if (!denseVectorsOf) throw new Error(`${name} is not a dense teacher`);
   const vectors = await denseVectorsOf('query', asked, { onProgress: progressLine(what, new Set(asked).size) });
-  const width = vectors[0].length;
-  const data = new Float32Array(vectors.length * width);
-  for (const [i, vector] of vectors.entries()) data.set(vector, i * width);
-  return { data, width };
+  return rowsOf(vectors);
 }

@@ -3,12 +3,16 @@
  * with them the files of postings, as they are. Numbers ascend with sections:
  *
  *     page 0, 3 sections   page 1, 5          group ends   next group
- *     0 1 2 ·              4 5 6 7 8 · · ·    · · · ·      16 …         step 4
+ *     0 1 2 ·              4 5 6 7 8 · · ·    · … ·        32 …         step 4
  *
  * A page takes a multiple of `step` numbers, the power of two at or below the mean of sections per page. Pages stand in
  * groups, whose borders hashes of page ids choose (src/site/page-groups.ts), and a group takes a multiple of 8 steps: what a
- * page needs more of, its group has mostly. So a site's numbers are some two fifths more than its sections, which costs its
- * postings a few percent of their bytes; numbers that were exact pairs of page and section took a fifth.
+ * page needs more of, its group mostly has. On 5,417 pages of documentation a section more or less moved no other page in 94
+ * of 100 cases, and those of later groups in one or two. A page more or less moves those behind it in its group, and in four
+ * of ten cases later groups, too: most files are new then, as without room.
+ *
+ * These pages have 1.47 times as many numbers as sections, which costs their postings 7 % of their bytes (bag of words).
+ * Pairs of page and section, tried first, cost a fifth.
  */
 
 /** Steps that a group takes a multiple of. */
@@ -18,6 +22,8 @@ const GROUP_STEPS = 8;
 export type SectionNumbers = { readonly numbers: Uint32Array; readonly numNumbers: number };
 
 /**
+ * Gives each section its number.
+ *
  * @param sections sections of each page
  * @param groups pages of each group
  */

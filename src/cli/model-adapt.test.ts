@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { runCommands } from '../../test/cli/fake-host.ts';
 import { goldenFolder } from '../../test/golden/model/fixtures.ts';
 import { vectorsOf, writeTopicModel } from '../../test/lib/convert-models.ts';
-import { loadModel, openSafetensors, TOPIC } from '../model/index.ts';
+import { Checkpoint, loadModel, openSafetensors, TOPIC } from '../model/index.ts';
 import { addCommand } from './add.ts';
 import { indexCommand } from './index-command.ts';
 import { modelCommand } from './model.ts';
@@ -71,14 +71,31 @@ async function bytesOf(model: string): Promise<Map<string, string>> {
   return new Map(read);
 }
 
+/** The vector of each term, as text. */
+async function termVectorsOf(model: string): Promise<string[]> {
+  const checkpoint = await Checkpoint.open(model);
+  const values = await checkpoint.read(TOPIC.terms);
+  const { hiddenSize } = checkpoint.config;
+  await checkpoint.close();
+  return Array.from({ length: values.length / hiddenSize }, (_, term) =>
+    values.subarray(term * hiddenSize, (term + 1) * hiddenSize).join(),
+  );
+}
+
 describe('lzero model adapt', { timeout: A_MINUTE }, () => {
-  it('changes the codes of term vectors alone, and nothing but name and source of the settings', async () => {
+  it('changes the codes of asked term vectors alone, and nothing but name and source of the settings', async () => {
     const { stdout } = await adapt('--json');
     expect(JSON.parse(stdout)).toMatchObject({ schemaVersion: 1, output, queries: 2, documents: 3, penalty: 0.3 });
     const [before, after] = [await bytesOf(source), await bytesOf(output)];
     const changed = [...before.keys()].filter((name) => before.get(name) !== after.get(name));
     expect(changed.every((name) => name.startsWith(TOPIC.terms))).toBe(true);
     expect(changed).toContain(TOPIC.terms);
+    const { vocabulary } = (await loadModel(source)).tokenizer;
+    const asked = ['the', 'river', 'bread'].map((token) => vocabulary.idOf(token));
+    const [was, is] = [await termVectorsOf(source), await termVectorsOf(output)];
+    const moved = was.flatMap((vector, term) => (vector === is[term] ? [] : [term]));
+    expect(moved.length).toBeGreaterThan(0);
+    expect(asked).toEqual(expect.arrayContaining(moved));
     expect(readdirSync(output).sort()).toEqual(readdirSync(source).sort());
     const settings = (model: string) => JSON.parse(readFileSync(join(model, 'lzero.json'), 'utf8'));
     expect(settings(output)).toEqual({ ...settings(source), name: 'adapted', source: 'adapted from source' });

@@ -2,7 +2,7 @@
 import { basename, resolve } from 'node:path';
 import { Command } from 'commander';
 import { assert } from '../core/index.ts';
-import { adaptModel, type Click, checkAdaptable, loadModel, type Model, type Rows } from '../model/index.ts';
+import { adaptModel, type Click, checkAdaptable, loadModel, type Model, type Rows, rowsOf } from '../model/index.ts';
 import { DocumentPool, type MiningQuery, type TeacherSpec } from '../teach/index.ts';
 import type { CliContext } from './context.ts';
 import { formatCounted } from './format.ts';
@@ -121,12 +121,7 @@ async function statesOf(context: CliContext, spec: TeacherSpec, texts: readonly 
     const vectors = await withTeacherProgress(context, { label: 'encoding', total: texts.length }, (told) =>
       denseVectorsOf('document', texts, { signal, ...told }),
     );
-    const width = vectors[0].length;
-    const data = new Float32Array(texts.length * width);
-    vectors.forEach((vector, d) => {
-      data.set(vector, d * width);
-    });
-    return { data, width };
+    return rowsOf(vectors);
   });
 }
 

@@ -35,7 +35,7 @@ export type { LineOutput, LineOutputOptions, LineSink, OutputPlace } from './lin
 export { checkLineOutput, openLineOutput, writeLines } from './line-output.ts';
 export type { Line, LineOptions } from './lines.ts';
 export { readLines } from './lines.ts';
-export type { Chunk, ChunkOptions, ChunkSource } from './pages/chunk.ts';
+export type { Chunk, ChunkOptions, ChunkPlace, ChunkSource } from './pages/chunk.ts';
 export { chunkDocument, chunkPage, countingOf } from './pages/chunk.ts';
 export type { CountTokens } from './pages/cut-text.ts';
 export type { HtmlOptions } from './pages/html-blocks.ts';

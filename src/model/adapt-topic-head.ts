@@ -4,10 +4,11 @@
  *
  *     min_C Σ_q ‖Σ_j x_qj·c_j − ỹ_q‖² + ρ·‖C − C⁰‖²          ỹ_q = mean of t_d over the documents d that q led to − t̄_S
  *
- * C⁰ are the vectors that the head has (term-vectors.ts), t̄_S the mean of a sample of what is searched, not the head's own t̄: what all
- * documents here have in common tells none of them apart, and a word that learned it would stand in most of them (docs/EXPERIMENTS.md has both).
- * Only the terms of the queries take part: the vectors of others stay to the bit, and so do t̄ and all thresholds: setting them anew, by the documents to be searched, gained nothing and made longer vectors (docs/EXPERIMENTS.md).
- * Knows nothing of networks.
+ * C⁰ are the vectors that the head has (term-vectors.ts), t̄_S the mean of a sample of what is searched, not the head's own t̄:
+ * what all documents here have in common tells none of them apart, and a word that learned it would stand in most of them.
+ * Only the terms of the queries take part. The vectors of others stay to the bit, and so do t̄ and all thresholds: setting them
+ * anew, by the documents to be searched, gained nothing and made longer vectors (docs/EXPERIMENTS.md has both). Knows nothing
+ * of networks.
  */
 import { assert, type SparseVector } from '../core/index.ts';
 import type { Rows } from './pooled-matrix.ts';

@@ -202,6 +202,14 @@ describe('a topic head with the term vectors of another model', () => {
     expect(after.bias).not.toEqual(before.bias);
   });
 
+  it('has vectors that are given, three times as long: s of topic-head.ts', async () => {
+    const source = await writeTopicModel(join(folder, 'source'));
+    const output = join(folder, 'made');
+    const made = { data: Float32Array.from({ length: 277 * 24 }, (_, i) => Math.sin(i)), width: 24 };
+    await importModel({ source, output, idf: 'none', head: 'topic', terms: { made }, calibration: texts });
+    expect((await tensorsIn(output)).terms).toEqual(made.data.map((value) => 3 * value));
+  });
+
   it('is refused where that model has no topic head, and without term vectors', async () => {
     const source = await writeTopicModel(join(folder, 'source'));
     const made = { source, output: join(folder, 'made'), idf: 'none', head: 'topic', calibration: texts } as const;

@@ -34,6 +34,14 @@ export function fitPooledMatrix(embeddings: Rows, means: Rows): Float32Array {
   return Float32Array.from(solved(square, right, n));
 }
 
+/** Vectors of one length, one at least, one behind the other. */
+export function rowsOf(vectors: readonly Float32Array[]): Rows {
+  const width = vectors[0].length;
+  const data = new Float32Array(vectors.length * width);
+  for (const [i, vector] of vectors.entries()) data.set(vector, i * width);
+  return { data, width };
+}
+
 /** Rows at length 1; those of zeros stay. */
 export function unitRows({ data, width }: Rows): Rows {
   const unit = data.slice();
