@@ -239,7 +239,8 @@ type Sides = {
 };
 
 function causeOf({ index, own, ours, there, isBeyond }: Sides): string {
-  if (!there) return 'the server has no such document, or none of its terms is of the query';
+  if (!there && index.isExact) return 'the server has no such document, or none of its terms is of the query';
+  if (!there) return 'the server has no such document, none of its terms is of the query, or it is left out for speed';
   if (ours === undefined) return 'our side has no such document';
   if (own && there.vector) {
     const differing = weightDifference(index, own, there.vector);
