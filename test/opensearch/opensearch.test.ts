@@ -23,6 +23,7 @@ import {
   putSettings,
   rankFeatureQuery,
   resolveName,
+  type Server,
   STORED_ERROR,
   servingSettings,
   tokenOfFeature,
@@ -528,6 +529,35 @@ describeOnServer('on a real server', () => {
     await index.addAll(texts.slice(0, 10), { job: 'k' });
     expect(await index.deleteOthers('k')).toBe(1490);
     await index.close();
+  });
+
+  it.each<[string, (server: Server, names: { readonly alias: string; readonly other: string }) => Promise<unknown>]>([
+    [
+      'is deleted',
+      async (server, { alias }) => {
+        const named = await resolveName(server, alias);
+        for (const index of named.kind === 'alias' ? named.indexes : []) await deleteIndex(server, index);
+      },
+    ],
+    ['gives its name to another', (server, { alias, other }) => pointAlias(server, alias, other)],
+  ])('an addition whose index %s meanwhile is an error: documents went elsewhere', async (_, meanwhile) => {
+    const [alias, first, other] = [freshName(), freshName(), freshName()];
+    for (const name of [first, other]) await (await create({}, name)).close();
+    const server = realServer();
+    await pointAlias(server, alias, first);
+    const index = await openOpenSearchIndex(realServer(), alias, { model });
+    async function* documents() {
+      for (let i = 0; i < 600; i++) {
+        if (i === 550) await meanwhile(server, { alias, other });
+        yield { id: `d${i}`, text: 'bread' };
+      }
+    }
+    await expect(index.addAll(documents(), { job: 'j', writer: { batchDocs: 100 } })).rejects.toMatchObject({
+      code: 'INDEX_STATE',
+      message: expect.stringContaining('another index'),
+    });
+    await index.close();
+    server.close();
   });
 
   it('an index takes the place of another behind a name, in one step', async () => {
