@@ -247,6 +247,7 @@ function causeOf({ index, own, ours, there, isBeyond }: Sides): string {
     if (differing !== undefined) return `its vector differs: ${differing}`;
   }
   if (!index.isExact) return 'the search is not exact: tokens, clusters or bits of weights are left out for speed';
+  if (!there.vector && isBeyond) return 'not to be told: the server does not keep vectors as they were sent';
   return isBeyond ? 'equal vectors are scored in another way' : 'weights are cut to 9 significant bits: within 2⁻⁸';
 }
 

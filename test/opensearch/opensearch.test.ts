@@ -140,6 +140,18 @@ describeOnServer('on a real server', () => {
     await index.close();
   });
 
+  it('where vectors are not stored, a check that fails does not say why', async () => {
+    const index = await create({ storeVectors: false });
+    await index.add([{ id: 'a', vector: { bread: 3 } }]);
+    await index.commit();
+    const vector = sparseVector([model.tokenizer.vocabulary.idOf('bread') ?? 0], [2]);
+    const queries = [{ id: 'q', query: { vector: { bread: 2 } }, vector }];
+    const report = await checkParity(index, { queries, documents: [{ id: 'a', vector }] });
+    expect(report).toMatchObject({ isWithinBounds: false, firstDifference: { ourScore: 4, serverScore: 6 } });
+    expect(report.firstDifference?.cause).toContain('does not keep vectors');
+    await index.close();
+  });
+
   it('a check that compares nothing has proved nothing', async () => {
     const index = await create();
     const vector = sparseVector([2000], [1]);
