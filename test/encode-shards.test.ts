@@ -8,6 +8,7 @@ import { parse } from 'yaml';
 import { Scratch } from './cli/index-commands.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
+const OPENSEARCH_GUIDE = readFileSync(join(ROOT, 'docs/OPENSEARCH.md'), 'utf8');
 const run = promisify(execFile);
 const scratch = new Scratch();
 afterAll(() => scratch.remove());
@@ -51,14 +52,22 @@ describe.skipIf(process.platform === 'win32')('scripts/encode-shards.sh', () => 
     expect(written()).toBe('1 1/2 --model a\n1 2/2 --model a\n');
   }, 60_000);
 
-  it('four processes write, line by line, what one writes', async () => {
+  it('four processes, started as docs/OPENSEARCH.md says, write line by line what one writes', async () => {
     const corpus = scratch.writeLines(
       'corpus.jsonl',
       Array.from({ length: 30 }, (_, i) => ({ _id: `d${i}`, text: i === 7 ? '' : `text number ${i}` })),
     );
     const [one, four] = [scratch.path('one.jsonl'), scratch.path('four.jsonl')];
     await run(process.execPath, ['dist/cli/main.js', 'encode', corpus, '-o', one, '--model', 'bow'], { cwd: ROOT });
-    await run('scripts/encode-shards.sh', [corpus, four, '4', '--model', 'bow'], { cwd: ROOT });
+    const [, example] = /^ {4}(scripts\/encode-shards\.sh .*?)(?: {2,}.*)?$/m.exec(OPENSEARCH_GUIDE) ?? [];
+    expect(example).toBe('scripts/encode-shards.sh corpus.jsonl vectors.jsonl 4 --model my-model');
+    const words = new Map([
+      ['corpus.jsonl', corpus],
+      ['vectors.jsonl', four],
+      ['my-model', 'bow'],
+    ]);
+    const [script, ...argv] = example.split(' ').map((word) => words.get(word) ?? word);
+    await run(script, argv, { cwd: ROOT });
     expect(readFileSync(four, 'utf8')).toBe(readFileSync(one, 'utf8'));
   }, 120_000);
 });

@@ -25,3 +25,17 @@ it('dead letters have the document, and are not written again by a run that goes
     ['a', 'b', 'c'].map((id) => ({ _id: id, status: 400, type: 'input', reason: 'wrong', document: { id } })),
   );
 });
+
+it('two ingests that share a file, each with large documents on their way together, mix no lines', async () => {
+  const path = scratch.path('shared.jsonl');
+  const both = [await DeadLetters.open(path), await DeadLetters.open(path)];
+  const text = 'x'.repeat(1_500_000);
+  const sources = Array.from({ length: 16 }, (_, i) => JSON.stringify({ id: `d${i}`, text }));
+  await Promise.all(sources.map((source, i) => both[i % 2].add({ ...rejection(`d${i}`), source })));
+  for (const letters of both) await letters.close();
+  const ids = readFileSync(path, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line).document.id);
+  expect(ids.sort()).toEqual(sources.map((source) => JSON.parse(source).id).sort());
+});

@@ -2,17 +2,17 @@
  * The file of refused documents, one JSON line each, for whoever mends them. It is added to: several ingests may share it. A
  * job that goes on meets what was refused before again, so a line that is there is not written twice.
  */
-import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { OutputError } from '../core/index.ts';
+import { IdSet } from '../data/index.ts';
 import type { Rejection } from '../opensearch/index.ts';
 
 /** Refused documents on their way to a file. Close it. */
 export class DeadLetters {
   readonly #handle: FileHandle;
   readonly #path: string;
-  /** Hashes of the lines that are there: documents may be large. */
-  readonly #written = new Set<string>();
+  /** The lines that are there, 64 bits of each: documents may be large, and of a large corpus many. Its memory is bounded. */
+  readonly #written = new IdSet();
 
   private constructor(handle: FileHandle, path: string) {
     this.#handle = handle;
@@ -34,10 +34,7 @@ export class DeadLetters {
   async add({ id, status, type, reason, source }: Rejection): Promise<void> {
     const document: unknown = source === undefined ? null : JSON.parse(source);
     const line = JSON.stringify({ _id: id, status, type, reason, document });
-    const hash = hashOf(line);
-    if (this.#written.has(hash)) return;
-    this.#written.add(hash);
-    await this.#write(`${line}\n`);
+    if (this.#written.add(line)) await this.#write(`${line}\n`);
   }
 
   async close(): Promise<void> {
@@ -45,22 +42,20 @@ export class DeadLetters {
   }
 
   async #readWritten(): Promise<void> {
-    for await (const line of this.#handle.readLines({ start: 0, autoClose: false })) this.#written.add(hashOf(line));
+    for await (const line of this.#handle.readLines({ start: 0, autoClose: false })) this.#written.add(line);
     const { size } = await this.#handle.stat();
     if (size === 0) return;
     const { buffer } = await this.#handle.read({ buffer: Buffer.alloc(1), position: size - 1 });
     if (buffer.toString() !== '\n') await this.#write('\n'); // somebody was killed in the middle of a line
   }
 
+  /** A line is one write, which the system adds as a whole: appendFile makes several of a large one, and others come between. */
   async #write(text: string): Promise<void> {
+    const line = Buffer.from(text);
     try {
-      await this.#handle.appendFile(text);
+      for (let at = 0; at < line.length; ) at += (await this.#handle.write(line, at)).bytesWritten;
     } catch (cause) {
       throw OutputError.writing(this.#path, cause);
     }
   }
-}
-
-function hashOf(line: string): string {
-  return createHash('sha256').update(line).digest('base64');
 }

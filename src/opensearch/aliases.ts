@@ -21,6 +21,16 @@ export async function resolveName(server: Server, name: string): Promise<NamedIn
 }
 
 /**
+ * Which index a name leads to, by the id that the server gave it when it was made: two indexes of one name have two. Undefined
+ * where this account may not ask.
+ */
+export async function indexIdentity(server: Server, name: string): Promise<string | undefined> {
+  const path = `/${encodeURIComponent(name)}/_settings?filter_path=*.settings.index.uuid`;
+  const { status, body } = await server.ask({ method: 'GET', path }, { accept: [401, 403] });
+  return status < 400 ? JSON.stringify(body) : undefined;
+}
+
+/**
  * Puts an index behind a name, in one step: a search finds the old one or the new one, and never none. An index that has
  * the name itself is removed in the same step; indexes that an alias pointed to stay. Returns what the name stood for.
  */

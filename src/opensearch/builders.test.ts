@@ -186,6 +186,7 @@ describe('filters', () => {
     const many = (count: number) => ({ terms: { x: Array.from({ length: count }, (_, i) => i) } });
     expect(withoutTerms(many(1024))).toBeDefined();
     expect(withoutTerms({ bool: { filter: [many(1024), { exists: { field: 'y' } }] } })).toBeUndefined();
+    expect(withoutTerms({ ids: { values: ['a'] } })).toBeUndefined();
   });
 
   it('by an undeclared field are refused', () => {

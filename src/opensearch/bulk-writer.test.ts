@@ -99,10 +99,14 @@ describe('a bulk writer', () => {
     const rejected: string[] = [];
     const tooLarge: FakeAnswer = (response, asked) =>
       idsOf(asked.body).includes('big') ? refuse(response, asked) : bulkAnswer(() => 201)(response, asked);
-    const writer = await writerTo([tooLarge], { onRejected: ({ id }) => void rejected.push(id) });
+    let numDone = 0;
+    const onAcknowledged = (count: number): void => {
+      numDone += count;
+    };
+    const writer = await writerTo([tooLarge], { onRejected: ({ id }) => void rejected.push(id), onAcknowledged });
     await writeAll(writer, ['a', 'b', 'big', 'c']);
     expect(rejected).toEqual(['big']);
-    expect(writer.numIndexed).toBe(3);
+    expect([writer.numIndexed, numDone]).toEqual([3, 4]);
   });
 
   it('sends fewer batches at a time after a 429, and one more again after eight calm ones', async () => {

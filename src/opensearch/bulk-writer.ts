@@ -171,7 +171,11 @@ export class BulkWriter {
   /** The server takes no request of this size. */
   async #sendHalves(batch: readonly BulkAction[]): Promise<void> {
     const reason = { status: 413, type: 'too_large', reason: 'larger than http.max_content_length of the server' };
-    if (batch.length === 1) return await this.#reject(batch[0], reason);
+    if (batch.length === 1) {
+      await this.#reject(batch[0], reason);
+      this.#options.onAcknowledged?.(1);
+      return;
+    }
     const half = Math.ceil(batch.length / 2);
     await this.#send(batch.slice(0, half));
     await this.#send(batch.slice(half));

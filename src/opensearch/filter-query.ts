@@ -12,10 +12,11 @@ export function filterQuery(filter: Filter | undefined, fields: FieldSchema): Js
 const MAX_CLAUSES = 1024;
 
 /**
- * The same query without `terms` and `ids`: the search of clusters answers them with an error 500 (3.6). Undefined where it
- * would have too many clauses.
+ * The same query without `terms`: the search of clusters answers them with an error 500 (3.6). Undefined where it would have too
+ * many clauses, and for `ids`, which cannot be said in another way.
  */
 export function withoutTerms(query: JsonObject): JsonObject | undefined {
+  if ('ids' in query) return undefined;
   const { numClauses, rest } = unfolded(query);
   return numClauses <= MAX_CLAUSES ? rest : undefined;
 }

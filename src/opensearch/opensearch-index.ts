@@ -33,6 +33,7 @@ import {
 import type { Model } from '../model/index.ts';
 import { checkK, DEFAULT_K, MAX_K } from '../search/index.ts';
 import { encodeQuery, type QueryTerm } from '../text/index.ts';
+import { indexIdentity } from './aliases.ts';
 import { type BulkOptions, BulkWriter } from './bulk-writer.ts';
 import { deleteByQuery } from './delete-by-query.ts';
 import { groupsOf, vectorsOf } from './document-groups.ts';
@@ -195,6 +196,7 @@ export class OpenSearchIndex implements Engine {
       },
     });
     const isResumed = options.job !== undefined && (await this.#hasJob(options.job));
+    const identity = await this.#identity();
     let order = options.job === undefined ? await this.#firstOrder() : 0;
     const pages = options.replacePages ? await this.#passingPages() : undefined;
     try {
@@ -215,6 +217,7 @@ export class OpenSearchIndex implements Engine {
       throw error;
     }
     await writer.flush();
+    this.#requireSame(identity, await this.#identity());
     tally.numLeftOver += await this.#dropLeftovers(pages?.leftovers({ hasEnded: true }));
     return { ...tally, numAdded: writer.numIndexed, numRejected: writer.numRejected };
   }
@@ -549,6 +552,20 @@ export class OpenSearchIndex implements Engine {
     const isOfJob = (answer: unknown): boolean =>
       isJsonObject(answer) && answer.found === true && isJsonObject(answer._source) && answer._source.job === job;
     return new Set(group.flatMap(({ id }, i) => (isOfJob(answers[i]) ? [id] : [])));
+  }
+
+  /** Of an index that others made we ask no more than is needed. */
+  async #identity(): Promise<string | undefined> {
+    return this.#isOurs ? await indexIdentity(this.#server, this.index) : undefined;
+  }
+
+  /** To an index that was deleted a server adds by making another of its name; an alias may have moved. */
+  #requireSame(before: string | undefined, after: string | undefined): void {
+    if (before === after) return;
+    throw new IndexStateError(
+      `${this.name} is another index than when this addition began: it was deleted, or its alias was moved, and documents went to both`,
+      { hint: 'see what has the name now, delete it where the server made it by itself, and run it again' },
+    );
   }
 
   /** Follows what is added; undefined where the index is empty, and nothing can be left over. */

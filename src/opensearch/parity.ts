@@ -239,13 +239,15 @@ type Sides = {
 };
 
 function causeOf({ index, own, ours, there, isBeyond }: Sides): string {
-  if (!there) return 'the server has no such document, or none of its terms is of the query';
+  if (!there && index.isExact) return 'the server has no such document, or none of its terms is of the query';
+  if (!there) return 'the server has no such document, none of its terms is of the query, or it is left out for speed';
   if (ours === undefined) return 'our side has no such document';
   if (own && there.vector) {
     const differing = weightDifference(index, own, there.vector);
     if (differing !== undefined) return `its vector differs: ${differing}`;
   }
   if (!index.isExact) return 'the search is not exact: tokens, clusters or bits of weights are left out for speed';
+  if (!there.vector && isBeyond) return 'not to be told: the server does not keep vectors as they were sent';
   return isBeyond ? 'equal vectors are scored in another way' : 'weights are cut to 9 significant bits: within 2⁻⁸';
 }
 

@@ -23,6 +23,7 @@ import {
   putSettings,
   rankFeatureQuery,
   resolveName,
+  type Server,
   STORED_ERROR,
   servingSettings,
   tokenOfFeature,
@@ -136,6 +137,18 @@ describeOnServer('on a real server', () => {
       isWithinBounds: true,
       overlap: 1,
     });
+    await index.close();
+  });
+
+  it('where vectors are not stored, a check that fails does not say why', async () => {
+    const index = await create({ storeVectors: false });
+    await index.add([{ id: 'a', vector: { bread: 3 } }]);
+    await index.commit();
+    const vector = sparseVector([model.tokenizer.vocabulary.idOf('bread') ?? 0], [2]);
+    const queries = [{ id: 'q', query: { vector: { bread: 2 } }, vector }];
+    const report = await checkParity(index, { queries, documents: [{ id: 'a', vector }] });
+    expect(report).toMatchObject({ isWithinBounds: false, firstDifference: { ourScore: 4, serverScore: 6 } });
+    expect(report.firstDifference?.cause).toContain('does not keep vectors');
     await index.close();
   });
 
@@ -273,6 +286,37 @@ describeOnServer('on a real server', () => {
       await expect(hybrid.search('bread', { explain: true })).rejects.toThrow(/no sum of products/);
       await hybrid.close();
     }
+    await index.close();
+  });
+
+  it.each<[string, Partial<CreateOpenSearchOptions>]>([
+    ['rank_features', {}],
+    [
+      'sparse_vector with clusters',
+      { vector: { type: 'sparse_vector', documentCeiling: 4, queryCeiling: 16, approximateThreshold: 100 } },
+    ],
+  ])('%s: a hybrid weighs the words of what fits the filter, whatever else has them', async (_, options) => {
+    const bread = model.tokenizer.vocabulary.idOf('bread') ?? 0;
+    const others = randomDocuments(200, { numTerms: 12 }).map((document, i) => ({
+      ...document,
+      text: `${'bread '.repeat(20)} ${i}`, // better by words than all that fit
+      fields: { lang: 'en' },
+    }));
+    const fitting: EngineDocument[] = [
+      { id: 'much', text: 'bread, bread and butter', vector: sparseVector([bread], [1]), fields: { lang: 'de' } },
+      {
+        id: 'some',
+        text: 'bread with butter, salt and jam',
+        vector: sparseVector([bread], [2]),
+        fields: { lang: 'de' },
+      },
+    ];
+    const index = await create({ ...options, fields: { lang: 'keyword' }, query: { hybridShare: 0.3 } });
+    await index.add([...others, ...fitting]);
+    await index.commit();
+    const { hits } = await index.search('bread', { k: 2, filter: { lang: 'de' } });
+    expect(hits.map(({ id }) => id)).toEqual(['much', 'some']); // by min-max the first has 1 of words and 0.001 of terms
+    expect(hits[0].score).toBeCloseTo(0.7, 2);
     await index.close();
   });
 
@@ -455,6 +499,27 @@ describeOnServer('on a real server', () => {
     server.close();
   });
 
+  it('an index of others with clusters is checked: a vector that differs is named, and no filter is an error of the server', async () => {
+    const name = freshName();
+    const server = realServer();
+    const parameters = { quantization_ceiling_ingest: 4, quantization_ceiling_search: 16, approximate_threshold: 100 };
+    const emb = { type: 'sparse_vector', method: { name: 'seismic', parameters } };
+    const body = { settings: { index: { sparse: true } }, mappings: { properties: { emb } } };
+    await server.ask({ method: 'PUT', path: `/${name}`, body: JSON.stringify(body) });
+    const documents = randomDocuments(400, { numTerms: 12, numWords: 40 });
+    const lines = documents.map(({ id, vector: { terms, weights } }, i) => {
+      const weightOf = (at: number): number => weights[at] * (i < 100 ? 3 : 1); // the server has heavier ones of some
+      const vector = Object.fromEntries(Array.from(terms, (term, at) => [String(term), weightOf(at)]));
+      return `${JSON.stringify({ index: { _id: id } })}\n${JSON.stringify({ emb: vector })}\n`;
+    });
+    await server.ask({ method: 'POST', path: `/${name}/_bulk?refresh=true`, body: lines.join('') });
+    const index = await openOpenSearchIndex(server, name, { model, field: 'emb' });
+    const report = await checkParity(index, { queries: randomQueries(documents, 20), documents });
+    expect(report.isWithinBounds).toBe(false);
+    expect(report.firstDifference?.cause).toMatch(/its vector differs: .* weighs .* here and .* there/);
+    await index.close();
+  });
+
   it('a job that was stopped goes on: nothing is lost, nothing is there twice, what is done is not encoded again', async () => {
     const name = freshName();
     const index = await create({}, name);
@@ -476,6 +541,35 @@ describeOnServer('on a real server', () => {
     await index.addAll(texts.slice(0, 10), { job: 'k' });
     expect(await index.deleteOthers('k')).toBe(1490);
     await index.close();
+  });
+
+  it.each<[string, (server: Server, names: { readonly alias: string; readonly other: string }) => Promise<unknown>]>([
+    [
+      'is deleted',
+      async (server, { alias }) => {
+        const named = await resolveName(server, alias);
+        for (const index of named.kind === 'alias' ? named.indexes : []) await deleteIndex(server, index);
+      },
+    ],
+    ['gives its name to another', (server, { alias, other }) => pointAlias(server, alias, other)],
+  ])('an addition whose index %s meanwhile is an error: documents went elsewhere', async (_, meanwhile) => {
+    const [alias, first, other] = [freshName(), freshName(), freshName()];
+    for (const name of [first, other]) await (await create({}, name)).close();
+    const server = realServer();
+    await pointAlias(server, alias, first);
+    const index = await openOpenSearchIndex(realServer(), alias, { model });
+    async function* documents() {
+      for (let i = 0; i < 600; i++) {
+        if (i === 550) await meanwhile(server, { alias, other });
+        yield { id: `d${i}`, text: 'bread' };
+      }
+    }
+    await expect(index.addAll(documents(), { job: 'j', writer: { batchDocs: 100 } })).rejects.toMatchObject({
+      code: 'INDEX_STATE',
+      message: expect.stringContaining('another index'),
+    });
+    await index.close();
+    server.close();
   });
 
   it('an index takes the place of another behind a name, in one step', async () => {
