@@ -163,6 +163,7 @@ describe('documents', () => {
   it.each([
     ['README.md', 20],
     ['docs/MODELS.md', 6],
+    ['docs/OPENSEARCH.md', 12],
     ['docs/TRAINING.md', 20],
     ['models/lzero-en/README.md', 4],
   ])(
