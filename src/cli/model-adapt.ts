@@ -71,8 +71,7 @@ async function adapt(context: CliContext, { model: name, collection, options }: 
   const { signal } = context;
   const origin = `${basename(resolve(collection))}, split ${split}`;
   const report = await adaptModel(model.source, output, { clicks, sample, states, penalty, origin, force, signal });
-  const { numQueries, numTerms, settings } = report;
-  const numDocs = new Set(clicks.flatMap(({ documents }) => documents)).size;
+  const { numQueries, numDocs, numTerms, settings } = report;
   if (context.options.json) {
     await context.stdout.writeJson({
       output,

@@ -47,6 +47,8 @@ export type AdaptReport = {
   readonly settings: BertSettings;
   /** Queries that have a term with a weight: the others have nothing to learn from. */
   readonly numQueries: number;
+  /** Documents that were opened. */
+  readonly numDocs: number;
   /** Terms with another vector. */
   readonly numTerms: number;
 };
@@ -80,6 +82,7 @@ export async function adaptModel(model: ModelFolder, output: string, options: Ad
   const report: AdaptReport = {
     settings: { ...source, name: basename(resolve(output)), source: `adapted from ${source.name}` },
     numQueries: queries.length,
+    numDocs: new Set(options.clicks.flatMap(({ documents }) => documents)).size,
     numTerms: new Set(queries.flatMap(({ vector }) => [...vector.terms])).size,
   };
   await makeFolder(output, { inputs: foldersOf(model), force, signal }, async (folder) => {
@@ -144,10 +147,9 @@ function foldersOf({ folder, encoderFolder, tokenizerFolder }: ModelFolder): str
 
 function cardText(
   source: BertSettings,
-  { numQueries, numTerms }: AdaptReport,
-  { origin, penalty, clicks }: AdaptOptions,
+  { numQueries, numDocs, numTerms }: AdaptReport,
+  { origin, penalty }: AdaptOptions,
 ): string {
-  const numDocs = new Set(clicks.flatMap(({ documents }) => documents)).size;
   return `## Adaptation
 
 Adapted by \`lzero model adapt\` to ${origin}: ${numQueries} queries and the ${numDocs} documents that were opened for them moved
