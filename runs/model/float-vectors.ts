@@ -2,7 +2,7 @@
  * What the embedded model would give were it not in codes: its head and lexical part over the vectors of gte-small in float32, which the
  * row of gte-small has had read already. Only the term vectors are those of the codes.
  */
-import { renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type SparseVector, sparseVector } from '../../src/core/index.ts';
 import { formatVector, openCollection } from '../../src/data/index.ts';
@@ -44,6 +44,7 @@ export async function writeFloatVectors(encoder: string, memory: string, { data,
   });
   await model.close();
   const file = join(work, 'vectors', `float-${set.name}.jsonl`);
+  mkdirSync(join(work, 'vectors'), { recursive: true });
   writeFileSync(`${file}.partial`, lines.join(''));
   renameSync(`${file}.partial`, file);
   return file;
