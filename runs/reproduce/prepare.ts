@@ -8,8 +8,8 @@
  * DATA is the unpacked folder of real data, WEIGHTS has splade-tiny and gte-small. Writes FOLDER/data; the same call goes on where
  * one was stopped. The student is splade-tiny for three reasons: its MLM head is a trained one, as the paper's is; two layers × 128 train
  * eight times as fast as MiniLM, so that 75 points fit into six hours; and its documents have 90 to 160 terms at 64 tokens, 0.4 of
- * the paper's, so that λ and t mean something. It has been trained with log(1 + relu) and FLOPS on MS MARCO before: where the
- * activation changes, it begins with logits that were made for another one.
+ * the paper's, so that λ and t mean something. It has been trained with log(1 + relu) and FLOPS on MS MARCO before, so
+ * its logits are scaled to what relu makes of them (student.ts).
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -17,6 +17,7 @@ import { parseArgs } from 'node:util';
 import { evenlySpaced } from '../lib/evenly-spaced.ts';
 import { lzero } from '../lib/lzero.ts';
 import { KnownTexts } from '../model/overlap.ts';
+import { bestFactor, type ScoredList, writeScaled } from './student.ts';
 
 /** Tokens that student and teacher read. */
 const LENGTH = 64;
@@ -78,12 +79,22 @@ if (!existsSync(made('train.jsonl'))) {
   const teacher = `dense:${join(weights, 'gte-small')},pooling=mean,max-length=${LENGTH}`;
   lzero('teach', scratch('mined.jsonl'), '-o', made('train.jsonl'), '--teacher', teacher);
 }
-if (!existsSync(made('base')))
-  lzero(
-    ...['model', 'import', join(weights, 'splade-tiny'), '-o', made('base'), '--activation', 'relu'],
-    ...['--encode-length', String(LENGTH), '--idf', join(data, 'idf.json')],
+if (!existsSync(made('base'))) {
+  importStudent(join(weights, 'splade-tiny'), scratch('splade-tiny'));
+  const lists = readLines<ScoredList>(made('train.jsonl'));
+  await writeScaled(
+    join(weights, 'splade-tiny'),
+    await bestFactor(scratch('splade-tiny'), lists),
+    scratch('splade-tiny-scaled'),
   );
+  importStudent(scratch('splade-tiny-scaled'), made('base'));
+}
 console.log(`prepared in ${made()}`);
+
+function importStudent(checkpoint: string, folder: string): void {
+  const options = ['--activation', 'relu', '--encode-length', String(LENGTH), '--idf', join(data, 'idf.json')];
+  lzero('model', 'import', checkpoint, '-o', folder, '--force', ...options);
+}
 
 /** A collection, with the judged queries and the judgements above 0 of one split. */
 function readCollection(path: string, split: string): Collection {
@@ -146,7 +157,7 @@ function writeWhole(path: string, text: string): void {
   renameSync(`${path}.part`, path);
 }
 
-function readLines(path: string): Text[] {
+function readLines<T = Text>(path: string): T[] {
   const lines = readFileSync(path, 'utf8').split('\n');
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
 }
