@@ -100,7 +100,7 @@ describe('lzero model adapt', { timeout: A_MINUTE }, () => {
     const settings = (model: string) => JSON.parse(readFileSync(join(model, 'lzero.json'), 'utf8'));
     expect(settings(output)).toEqual({ ...settings(source), name: 'adapted', source: 'adapted from source' });
     expect(readFileSync(join(output, 'README.md'), 'utf8')).toMatch(
-      /clicks, split train: 2 queries and the 3 documents that were opened for them moved\n.*\(penalty 0.3\)/,
+      /clicks, split train: 2 queries and what was opened for them, 3 documents, moved the\n.*\(penalty 0.3\)/,
     );
   });
 
@@ -146,6 +146,18 @@ describe('lzero model adapt', { timeout: A_MINUTE }, () => {
     expect(refused.exitCode).toBeGreaterThan(0);
     expect(refused.stderr).toMatch(words);
     expect(readdirSync(folder)).not.toContain('adapted');
+  });
+
+  it('says what it has learned from in the card, and so does a model that is made of it', async () => {
+    judge('train', 'q1 d1 1');
+    await adapt();
+    const again = join(folder, 'again');
+    expect(await lzero('model', 'quantize', output, '-o', again, '--tables', '4bit')).toMatchObject({ exitCode: 0 });
+    const [card, ofAgain] = [output, again].map((model) => readFileSync(join(model, 'README.md'), 'utf8'));
+    expect(card).toMatch(/clicks, split train: 1 query and what was opened for it, 1 document, moved the\n/);
+    const told = (text: string) => text.slice(text.indexOf('## Adaptation'));
+    expect(told(ofAgain)).toBe(told(card));
+    expect(ofAgain).not.toContain('not trained');
   });
 
   it('does not replace a folder unless forced, and says so before anything is encoded', async () => {

@@ -150,10 +150,13 @@ function cardText(
   { numQueries, numDocs, numTerms }: AdaptReport,
   { origin, penalty }: AdaptOptions,
 ): string {
+  const asked =
+    numQueries === 1 ? '1 query and what was opened for it' : `${numQueries} queries and what was opened for them`;
+  const opened = numDocs === 1 ? '1 document' : `${numDocs} documents`;
   return `## Adaptation
 
-Adapted by \`lzero model adapt\` to ${origin}: ${numQueries} queries and the ${numDocs} documents that were opened for them moved
-the vectors of ${numTerms} terms (penalty ${penalty}). All else is as in ${source.name}, whose card says what it was trained on; the metrics
+Adapted by \`lzero model adapt\` to ${origin}: ${asked}, ${opened}, moved the
+vectors of ${numTerms} terms (penalty ${penalty}). All else is as in ${source.name}, whose card says what it was trained on; the metrics
 there are not those of this model.
 `;
 }

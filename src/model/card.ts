@@ -1,6 +1,6 @@
 /** The model card, README.md of a model folder: what the model is, how it was made, how to use it. */
 import type { Tokenizer } from '../text/index.ts';
-import { type Head, isOwnHead } from './checkpoint.ts';
+import type { Head } from './checkpoint.ts';
 import { type MatrixCodes, partsInFourBits } from './int8/four-bits.ts';
 import { formatLexical } from './lexical.ts';
 import { formatPruneRule } from './prune.ts';
@@ -15,9 +15,17 @@ export type CardFacts = {
   /** Documents that a tied head was calibrated on. */
   readonly numCalibrationDocuments?: number | undefined;
   readonly tokenizer: Tokenizer;
-  /** How it was trained, in Markdown; undefined for a model that was not. */
+  /** How it was trained or adapted, in Markdown. */
   readonly training?: string | undefined;
+  /** Its head was made and has not learned since. */
+  readonly isUntrained?: boolean | undefined;
 };
+
+/** The file of a model folder that it is in. */
+export const CARD_FILE = 'README.md';
+
+const UNTRAINED = '**not trained**';
+const LICENCE = 'The licence is that of the source.';
 
 const HEAD: Readonly<Record<Exclude<Head, 'none'>, string>> = {
   mlm: "the checkpoint's own masked-language-model head",
@@ -52,8 +60,15 @@ ${rows.map(rowText).join('\n')}
     lzero encode INPUT -o vectors.jsonl --model .
     lzero query "some words" --model .${isSiamese(settings) ? ' --query-model .' : ''}
 ${facts.training === undefined ? '' : `\n${facts.training}`}
-The licence is that of the source.
+${LICENCE}
 `;
+}
+
+/** What a card that `modelCard` wrote tells of training; of one that was written by hand nothing is taken over. */
+export function trainingOf(card: string): Pick<CardFacts, 'training' | 'isUntrained'> {
+  if (!card.endsWith(`\n${LICENCE}\n`)) return {};
+  const training = /^## .*/ms.exec(card)?.[0].slice(0, -LICENCE.length - 2);
+  return { training, isUntrained: card.includes(UNTRAINED) };
 }
 
 /** The card of a model that differs from this one's in its prune rule alone. */
@@ -70,10 +85,10 @@ function rowText([key, value]: readonly string[]): string {
 }
 
 function networkRows(settings: ModelSettings, facts: CardFacts): string[][] {
-  const { head, numCalibrationDocuments, training } = facts;
+  const { head, numCalibrationDocuments, isUntrained } = facts;
   if (settings.kind === 'bow') return [['network', 'none: every token of a document weighs 1']];
   const calibration = numCalibrationDocuments === undefined ? '' : ` (${numCalibrationDocuments} documents)`;
-  const untrained = head !== undefined && isOwnHead(head) && training === undefined ? '; **not trained**' : '';
+  const untrained = isUntrained ? `; ${UNTRAINED}` : '';
   return [
     ...(settings.kind === 'onnx'
       ? [['network', `${settings.file}, run as it is; its output is ${settings.output.form}`]]

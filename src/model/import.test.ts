@@ -210,6 +210,35 @@ describe('a topic head with the term vectors of another model', () => {
     expect((await tensorsIn(output)).terms).toEqual(made.data.map((value) => 3 * value));
   });
 
+  it('is called untrained in the card until it learns, and that card holds for what is made of the model', async () => {
+    const source = await writeTopicModel(join(folder, 'source'));
+    const [made, small, other] = ['made', 'small', 'other'].map((name) => join(folder, name));
+    const card = (model: string) => readFileSync(join(model, 'README.md'), 'utf8');
+    await importModel({
+      source,
+      output: made,
+      idf: 'none',
+      head: 'topic',
+      terms: { sameAs: source },
+      calibration: texts,
+    });
+    await quantiseModel({ source: made, output: small });
+    for (const model of [made, small]) expect(card(model)).toContain('**not trained**');
+
+    writeFileSync(join(small, 'README.md'), '# small\n\nWritten by hand. The licence is MIT.\n');
+    await importModel({ source: small, output: other });
+    expect(card(other)).not.toMatch(/trained|by hand/); // who can tell
+    await importModel({
+      source: small,
+      output: other,
+      head: 'topic',
+      terms: { sameAs: small },
+      calibration: texts,
+      force: true,
+    });
+    expect(card(other)).toContain('**not trained**');
+  });
+
   it('is refused where that model has no topic head, and without term vectors', async () => {
     const source = await writeTopicModel(join(folder, 'source'));
     const made = { source, output: join(folder, 'made'), idf: 'none', head: 'topic', calibration: texts } as const;

@@ -5,10 +5,10 @@
 import { stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { CheckpointError, ConfigError } from '../core/index.ts';
-import { exists, writeFileAtomically } from '../files/index.ts';
+import { exists, readIfExists, writeFileAtomically } from '../files/index.ts';
 import type { Tokenizer } from '../text/index.ts';
 import { formatIdf } from '../text/index.ts';
-import { modelCard } from './card.ts';
+import { CARD_FILE, modelCard, trainingOf } from './card.ts';
 import type { Head, OwnHead, TiedKind } from './checkpoint.ts';
 import { Checkpoint, missingHead, WEIGHTS_FILE } from './checkpoint.ts';
 import { readDenseFolder } from './dense/dense-settings.ts';
@@ -118,12 +118,19 @@ async function fill(folder: string, options: FoundOptions): Promise<MakeReport> 
   if (made.idf === IDF_FILE) {
     await writeFileAtomically(join(folder, IDF_FILE), formatIdf(source.idf, source.tokenizer.vocabulary));
   }
-  await writeFileAtomically(join(folder, 'README.md'), modelCard(made, { ...network, tokenizer: source.tokenizer }));
+  const training = options.head === undefined ? await toldTraining(source) : { isUntrained: true };
+  const card = modelCard(made, { ...network, ...training, tokenizer: source.tokenizer });
+  await writeFileAtomically(join(folder, CARD_FILE), card);
   await writeFileAtomically(join(folder, SETTINGS_FILE), formatSettings(made));
   const { layout } = source;
   const notes = network?.form === 'floats' && network.wasRounded ? [...source.notes, ROUNDED] : source.notes;
   const { head, numCalibrationDocuments, weightBytes, codes } = network ?? {};
   return { settings: made, layout, notes, head, numCalibrationDocuments, weightBytes, codes };
+}
+
+/** What the card of a model folder of ours says of its training holds for what is made of it. */
+async function toldTraining({ folder, layout }: ModelFolder): Promise<ReturnType<typeof trainingOf>> {
+  return layout === 'lzero' ? trainingOf((await readIfExists(join(folder, CARD_FILE))) ?? '') : {};
 }
 
 /** Settings with another lexical part. One that encodes queries too has none, and reading it again would refuse it. */

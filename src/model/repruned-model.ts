@@ -2,12 +2,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readIfExists, writeFileAtomically } from '../files/index.ts';
-import { withPruning } from './card.ts';
+import { CARD_FILE, withPruning } from './card.ts';
 import { copyFiles, makeFolder } from './folder-output.ts';
 import type { PruneRule } from './prune.ts';
 import { formatSettings, parseSettings, SETTINGS_FILE } from './settings.ts';
-
-const CARD_FILE = 'README.md';
 
 /** Writes the folder, whole or not at all, in place of a model that is there. */
 export async function repruneModel(source: string, output: string, prune: PruneRule): Promise<void> {
