@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommands } from '../../test/cli/fake-host.ts';
 import type { Product } from '../engines/index.ts';
@@ -59,15 +59,29 @@ describe('lzero quickstart', () => {
     TIMEOUT,
   );
 
+  it(
+    'begins again where a killed one has left an index without a manifest',
+    async () => {
+      const half = join(scratch, 'tour/everyday.index');
+      mkdirSync(join(half, 'segments'), { recursive: true });
+      rmSync(join(half, 'manifest.json'), { force: true });
+      const { exitCode } = await quickstart('--model', 'bow', '--quiet');
+      expect([exitCode, existsSync(join(half, 'manifest.json'))]).toEqual([0, true]);
+    },
+    TIMEOUT,
+  );
+
   it('keeps its hands off what is no index', async () => {
-    mkdirSync(join(scratch, 'other/everyday.index'), { recursive: true });
-    writeFileSync(join(scratch, 'file'), '');
+    const own = join(scratch, 'other/everyday.index/notes.txt');
+    mkdirSync(dirname(own), { recursive: true });
+    for (const path of [own, join(scratch, 'file')]) writeFileSync(path, 'mine');
     for (const [name, words] of [
-      ['other', 'is no index'],
+      ['other', 'is not empty: there is notes.txt'],
       ['file', 'cannot write'],
     ]) {
       const { exitCode, stderr } = await runCommands([quickstartCommand], ['quickstart', '-o', join(scratch, name)]);
       expect([exitCode, stderr]).toEqual([1, expect.stringContaining(words)]);
     }
+    expect(readFileSync(own, 'utf8')).toBe('mine');
   });
 });

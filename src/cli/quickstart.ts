@@ -98,11 +98,9 @@ function prepareFolder(output: string): void {
   }
 }
 
-/** A folder for an index; an index that is there goes. */
+/** A folder for an index; an index that is there goes. What a killed tour has left `createIndex` takes over, and refuses all else. */
 async function freshFolder(folder: string): Promise<string> {
-  if ((await exists(folder)) && !(await exists(join(folder, 'manifest.json'))))
-    throw new OutputError(`${folder} is there already, and is no index`, { hint: 'name another folder with --output' });
-  await rm(folder, { recursive: true, force: true });
+  if (await exists(join(folder, 'manifest.json'))) await rm(folder, { recursive: true, force: true });
   return folder;
 }
 
