@@ -116,6 +116,12 @@ describe('lzero model adapt', { timeout: A_MINUTE }, () => {
     expect(after[0]).toBeGreaterThan(after[1]);
   });
 
+  it('counts no query without a term, nor what was opened for it', async () => {
+    writeCollection(DOCUMENTS, ['bridge', '東京']);
+    judge('train', 'q0 d0 1', 'q1 d1 1', 'q1 d0 1');
+    expect(JSON.parse((await adapt('--json')).stdout)).toMatchObject({ queries: 1, documents: 1 });
+  });
+
   it('remembers what was encoded: a second call with another penalty encodes nothing', async () => {
     await adapt();
     const memory = join(folder, 'cache/teachers');

@@ -47,7 +47,7 @@ export type AdaptReport = {
   readonly settings: BertSettings;
   /** Queries that have a term with a weight: the others have nothing to learn from. */
   readonly numQueries: number;
-  /** Documents that were opened. */
+  /** Documents that were opened for them. */
   readonly numDocs: number;
   /** Terms with another vector. */
   readonly numTerms: number;
@@ -82,7 +82,7 @@ export async function adaptModel(model: ModelFolder, output: string, options: Ad
   const report: AdaptReport = {
     settings: { ...source, name: basename(resolve(output)), source: `adapted from ${source.name}` },
     numQueries: queries.length,
-    numDocs: new Set(options.clicks.flatMap(({ documents }) => documents)).size,
+    numDocs: new Set(queries.flatMap(({ documents }) => documents)).size,
     numTerms: new Set(queries.flatMap(({ vector }) => [...vector.terms])).size,
   };
   await makeFolder(output, { inputs: foldersOf(model), force, signal }, async (folder) => {
