@@ -29,9 +29,8 @@ export async function modelIdentity(model: ModelFolder, precision: Precision): P
     JSON.stringify([isCodes ? ['int8', sorted(decisive)] : decisive, config && sizesOf(config), tokenizerFiles]),
   );
   hash.update(bytesOf(idf.values));
-  if (settings.kind === 'bert') await hashHead(hash, model.encoderFolder);
-  if (isCodes) await hashCodes(hash, model.encoderFolder);
-  else for (const path of await networkFiles(model)) await hashFile(hash, path);
+  if (settings.kind === 'bert') await hashCheckpoint(hash, model.encoderFolder, { withCodes: isCodes });
+  if (!isCodes) for (const path of await networkFiles(model)) await hashFile(hash, path);
   return hash.digest('hex');
 }
 
@@ -61,25 +60,26 @@ async function networkFiles(model: ModelFolder): Promise<readonly string[]> {
   return model.settings.kind === 'onnx' ? await graphFiles(path) : [path];
 }
 
-/** What a topic head does with its thresholds is a number of ours, not of its file. */
-async function hashHead(hash: Hash, folder: string): Promise<void> {
-  const checkpoint = await Checkpoint.open(folder);
-  if (checkpoint.head === 'topic') hash.update(JSON.stringify({ firmness: FIRMNESS }));
-  await checkpoint.close();
-}
-
-async function hashCodes(hash: Hash, folder: string): Promise<void> {
+/** What a topic head does with its thresholds, which is a number of ours and not of its file; and in int8 the codes. */
+async function hashCheckpoint(
+  hash: Hash,
+  folder: string,
+  { withCodes }: { readonly withCodes: boolean },
+): Promise<void> {
   const checkpoint = await Checkpoint.open(folder);
   try {
-    for await (const { name, dtype, shape, values } of quantisedTensors(checkpoint, {
-      tables: '8bit',
-      feedForward: '8bit',
-    })) {
-      hash.update(JSON.stringify([name, dtype, shape]));
-      hash.update(bytesOf(values));
-    }
+    if (checkpoint.head === 'topic') hash.update(JSON.stringify({ firmness: FIRMNESS }));
+    if (withCodes) await hashCodes(hash, checkpoint);
   } finally {
     await checkpoint.close();
+  }
+}
+
+async function hashCodes(hash: Hash, checkpoint: Checkpoint): Promise<void> {
+  const codes = { tables: '8bit', feedForward: '8bit' } as const;
+  for await (const { name, dtype, shape, values } of quantisedTensors(checkpoint, codes)) {
+    hash.update(JSON.stringify([name, dtype, shape]));
+    hash.update(bytesOf(values));
   }
 }
 
