@@ -11,23 +11,12 @@
  * docs/TRAINING.md.
  */
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openCollection, type Qrels } from '../../src/data/index.ts';
 import { compareWithBaseline, type Evaluation, evaluateRun } from '../../src/eval/index.ts';
-import { activate } from '../../src/model/activation.ts';
-import { readTopicHead } from '../../src/model/adapt-model.ts';
 import { adaptTopicHead, type ClickedQuery } from '../../src/model/adapt-topic-head.ts';
-import { firm } from '../../src/model/firm-threshold.ts';
-import {
-  Checkpoint,
-  type LexicalRule,
-  lexicalPart,
-  loadModel,
-  type Model,
-  type Rows,
-  rowsOf,
-} from '../../src/model/index.ts';
+import { type LexicalRule, lexicalPart, loadModel, type Model, type Rows, rowsOf } from '../../src/model/index.ts';
 import { dequantiseRows } from '../../src/model/int8/codes.ts';
 import { packRows, unpackRows } from '../../src/model/int8/four-bits.ts';
 import type { TopicHead } from '../../src/model/topic-head.ts';
@@ -35,10 +24,10 @@ import { openScorer } from '../../src/teach/index.ts';
 import { documentText, encodeQuery } from '../../src/text/index.ts';
 import { evenlySpaced } from '../lib/evenly-spaced.ts';
 import { markdownHead, markdownRow } from '../lib/markdown.ts';
+import { embeddedHead, MODEL, weightOf } from './embedded-head.ts';
 import { EVALUATION_SETS, type EvaluationSet, folderOf } from './evaluation.ts';
 import { progressLine } from './progress.ts';
 
-const MODEL = resolve(import.meta.dirname, '../../models/lzero-en');
 const CHOSEN_ON = 'linux';
 const TOLD_ON = 'python';
 const PENALTIES = [0.1, 0.3, 1, 3];
@@ -57,7 +46,7 @@ const model = await loadModel(MODEL);
 const { settings } = model;
 if (settings.kind !== 'bert' || !settings.lexical) throw new Error(`bug: ${MODEL} has no lexical part`);
 const { encodeLength, lexical } = settings;
-const head = await headOf(MODEL);
+const head = await embeddedHead();
 
 const development = await measurer(CHOSEN_ON);
 const rows = PENALTIES.map((penalty) => development({ penalty }));
@@ -99,15 +88,6 @@ async function measurer(name: string): Promise<(trial: Trial) => TrialResult> {
 
 function signed(value: number, digits: number): string {
   return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(digits)}`;
-}
-
-async function headOf(folder: string): Promise<TopicHead> {
-  const checkpoint = await Checkpoint.open(folder);
-  try {
-    return await readTopicHead(checkpoint);
-  } finally {
-    await checkpoint.close();
-  }
 }
 
 /** Term vectors as they are stored. */
@@ -225,8 +205,7 @@ function weightsOf({ terms, mean, bias, ownBias }: TopicHead, chosen: Iterable<n
     return Float32Array.from({ length: set.numDocs }, (_, d) => {
       let x = -offset;
       for (let k = 0, at = d * width; k < width; k++, at++) x += t[at] * c[k];
-      const z = x > 0 ? firm(x, set.inText[d].has(j) ? ownBias[j] : bias[j]) : 0;
-      return activate(Math.max(0, z), 'relu') + (set.lexicalParts[d].get(j) ?? 0);
+      return weightOf(x, set.inText[d].has(j) ? ownBias[j] : bias[j]) + (set.lexicalParts[d].get(j) ?? 0);
     });
   };
   return new Map(Array.from(chosen, (j) => [j, ofTerm(j)]));

@@ -15,7 +15,7 @@ import { type ModelFolder, TOKENIZER_FILES } from './model-folder.ts';
 import type { Rows } from './pooled-matrix.ts';
 import type { BertSettings } from './settings.ts';
 import { formatSettings, IDF_FILE, SETTINGS_FILE } from './settings.ts';
-import type { TopicHead } from './topic-head.ts';
+import { readTopicHead } from './topic-head.ts';
 import { writeWeights } from './write-weights.ts';
 
 /** A query, and what was opened for it. */
@@ -131,14 +131,6 @@ async function writeRest(folder: string, model: ModelFolder, { settings, ...fact
   const card = modelCard(settings, { head: 'topic', tokenizer, ...facts });
   await writeFileAtomically(join(folder, 'README.md'), card);
   await writeFileAtomically(join(folder, SETTINGS_FILE), formatSettings(settings));
-}
-
-/** The head of a checkpoint that has one. */
-export async function readTopicHead(checkpoint: Checkpoint): Promise<TopicHead> {
-  const [terms, mean, bias, ownBias] = await Promise.all(
-    [TOPIC.terms, TOPIC.mean, TOPIC.bias, TOPIC.ownBias].map((name) => checkpoint.read(name)),
-  );
-  return { terms: { data: terms, width: checkpoint.config.hiddenSize }, mean, bias, ownBias };
 }
 
 function foldersOf({ folder, encoderFolder, tokenizerFolder }: ModelFolder): string[] {

@@ -12,6 +12,7 @@
  * several times what tells them apart, and codes of c_j (int8/) would be off by their error in it. Knows nothing of networks.
  */
 import { assert, InputError } from '../core/index.ts';
+import type { Checkpoint } from './checkpoint.ts';
 import { LEXICAL_DEFAULTS } from './lexical.ts';
 import { meanRow, type Rows } from './pooled-matrix.ts';
 import { TOPIC } from './tensor-names.ts';
@@ -139,4 +140,12 @@ export function topicHeadTensors({ terms, mean, bias, ownBias }: TopicHead): Ten
     { name: TOPIC.bias, dtype: 'F32', shape: [bias.length], values: bias },
     { name: TOPIC.ownBias, dtype: 'F32', shape: [ownBias.length], values: ownBias },
   ];
+}
+
+/** The head of a checkpoint that has one: what is in codes there, as floats. */
+export async function readTopicHead(checkpoint: Pick<Checkpoint, 'read' | 'config'>): Promise<TopicHead> {
+  const [terms, mean, bias, ownBias] = await Promise.all(
+    [TOPIC.terms, TOPIC.mean, TOPIC.bias, TOPIC.ownBias].map((name) => checkpoint.read(name)),
+  );
+  return { terms: { data: terms, width: checkpoint.config.hiddenSize }, mean, bias, ownBias };
 }
