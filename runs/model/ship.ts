@@ -1,7 +1,7 @@
 /**
  * Makes a shipped model of a trained one: with the lexical part and pruning that were tuned on the development sets, in
- * float32 as MODEL-tuned, which runs/model/table.ts measures, and in codes as models/NAME. The card there stays, and is
- * to be brought up to date by hand.
+ * float32 as MODEL-tuned, and in codes as models/NAME, which takes the place of the one that is there whole or not at all. The card there
+ * stays, and is to be brought up to date by hand.
  *
  *     npm run build && npx tsx runs/model/ship.ts MODEL NAME [--lexical gain:0.5] [--prune top-k:200] \
  *         [--encode-length 256] [--floor 0.5] [--tables 4bit] [--feed-forward 4bit]
@@ -9,10 +9,12 @@
  * What is not given stays as MODEL has it; --floor is the query weight below which tokens are left out of queries, --tables
  * and --feed-forward are for `lzero model quantize`. Afterwards `npx tsx scripts/golden-shipped.ts` writes down what it gives.
  */
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { BAG_OF_WORDS } from '../../src/model/embedded-model.ts';
+import { copyFiles, makeFolder } from '../../src/model/folder-output.ts';
 import { readModelFolder } from '../../src/model/index.ts';
 import { formatIdf } from '../../src/text/index.ts';
 import { lzero } from '../lib/lzero.ts';
@@ -49,11 +51,13 @@ try {
   console.log(
     lzero('model', 'quantize', tuned, '-o', join(work, name), '--tables', tables, '--feed-forward', feedForward),
   );
-  mkdirSync(target, { recursive: true });
-  for (const file of readdirSync(target).filter((file) => file !== CARD)) rmSync(join(target, file));
-  for (const file of readdirSync(join(work, name)).filter((file) => file !== CARD && file !== TOKENIZER))
-    cpSync(join(work, name, file), join(target, file));
-  cpSync(join(target, '../bow', TOKENIZER_CONFIG), join(target, TOKENIZER_CONFIG));
+  const made = join(work, name);
+  await makeFolder(target, { inputs: [made], force: true }, async (folder) => {
+    const others = readdirSync(made).filter((file) => ![CARD, TOKENIZER, TOKENIZER_CONFIG].includes(file));
+    await copyFiles(made, folder, others);
+    await copyFiles(BAG_OF_WORDS, folder, [TOKENIZER_CONFIG]);
+    await copyFiles(target, folder, [CARD]);
+  });
 } finally {
   rmSync(work, { recursive: true });
 }
