@@ -1,6 +1,7 @@
 /** Documents of WORK/documents.jsonl in two files: those that an encoder learns from, and some that only measure it. */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeFileAtomically } from '../../src/files/index.ts';
 import { linesOf } from './evaluation.ts';
 import { rows } from './sources.ts';
 
@@ -14,7 +15,7 @@ export async function splitDocuments(work: string): Promise<{ readonly learned: 
   const texts: { readonly _id: string; readonly text: string }[] = [];
   for await (const { _id, text } of rows<(typeof texts)[number]>(join(work, 'documents.jsonl')))
     texts.push({ _id, text });
-  writeFileSync(heldOut, linesOf(texts.filter((_, i) => i % HELD_OUT === 0)));
-  writeFileSync(learned, linesOf(texts.filter((_, i) => i % HELD_OUT !== 0)));
+  await writeFileAtomically(heldOut, linesOf(texts.filter((_, i) => i % HELD_OUT === 0)));
+  await writeFileAtomically(learned, linesOf(texts.filter((_, i) => i % HELD_OUT !== 0)));
   return { learned, heldOut };
 }

@@ -2,11 +2,12 @@
  * What the network of a model makes of the documents of development sets, encoded once and kept, so that lexical parts, pruning and
  * query tables can be tried on the vectors in seconds.
  */
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type SparseVector, sparseVector, sumOf } from '../../src/core/index.ts';
 import { type Collection, formatVector, openCollection, readVectors } from '../../src/data/index.ts';
 import { evaluateRun } from '../../src/eval/index.ts';
+import { writeFileAtomically } from '../../src/files/index.ts';
 import {
   type LexicalRule,
   lexicalOf,
@@ -87,8 +88,7 @@ export async function writeVectors(
     `${(await model.identity()).slice(0, 12)}-${set.name}-${alone ? 'alone' : 'whole'}.jsonl`,
   );
   await model.close();
-  writeFileSync(`${file}.partial`, lines.join(''));
-  renameSync(`${file}.partial`, file);
+  await writeFileAtomically(file, lines.join(''));
   return file;
 }
 

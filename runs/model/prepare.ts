@@ -9,10 +9,11 @@
  * 2/2 the others, by their ids: what a sitting has time to have encoded by a teacher.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { EMBEDDED_COLLECTION } from '../../src/data/index.ts';
+import { writeFileAtomically } from '../../src/files/index.ts';
 import { loadModel } from '../../src/model/index.ts';
 import { DocumentPool, type MadeQuery, makeQueries } from '../../src/teach/index.ts';
 import { documentText } from '../../src/text/index.ts';
@@ -58,7 +59,7 @@ for (const source of SOURCES) {
 }
 const asked = all.filter(({ _id, queries }) => queries.length > 0 && hashOf(_id) % numParts === part - 1);
 const count = (of: (document: Written) => number): number => asked.reduce((sum, document) => sum + of(document), 0);
-writeFileSync(join(work, 'documents.jsonl'), linesOf(asked.map(({ numMade: _, ...document }) => document)));
+await writeFileAtomically(join(work, 'documents.jsonl'), linesOf(asked.map(({ numMade: _, ...document }) => document)));
 console.log(
   `${asked.length} documents with ${count(({ queries }) => queries.length)} queries written (part ${values.part} of ${all.length}); ` +
     `${count(({ numMade }) => numMade)} of the queries are made of the documents, ${numMadeKnown} of those were dropped since they stand in measured sets`,

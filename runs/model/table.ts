@@ -11,6 +11,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { writeFileAtomically } from '../../src/files/index.ts';
 import { chosenByName } from '../lib/chosen-by-name.ts';
 import { lzero } from '../lib/lzero.ts';
 import { markdownHead, markdownRow } from '../lib/markdown.ts';
@@ -99,13 +100,13 @@ async function measureAll(): Promise<void> {
   const identities = new Map(systems.map((system) => [system.name, 'model' in system ? identityOf(system.model) : '']));
   for (const set of sets) {
     const folder = await folderOf(set, data, work);
-    const bm25 = betterBm25(set, folder, place);
+    const bm25 = await betterBm25(set, folder, place);
     for (const system of systems) {
       const identity = identities.get(system.name) ?? '';
       if (results[set.name][system.name]?.identity === identity) continue;
       const result =
         'model' in system ? await ofModel(system, identity) : resultOf(compared(set, folder, [bm25, system.spec]));
-      keep(set, system.name, { ...result, identity });
+      await keep(set, system.name, { ...result, identity });
     }
 
     async function ofModel(system: ModelSystem, identity: string) {
@@ -149,7 +150,7 @@ function resultOf({ 'ndcg@10': ndcg, flops, docLen, comparison }: Row): Omit<Res
 }
 
 /** Indexes of both settings; the better one is kept as the result of bm25, and named for comparisons. */
-function betterBm25(set: EvaluationSet, folder: string, place: string): string {
+async function betterBm25(set: EvaluationSet, folder: string, place: string): Promise<string> {
   const indexes = [
     ['0.9', '0.4'],
     ['1.2', '0.75'],
@@ -159,7 +160,7 @@ function betterBm25(set: EvaluationSet, folder: string, place: string): string {
     return { index, result: resultOf(compared(set, folder, [`index:${index}`])) };
   });
   const [{ index, result }] = indexes.sort((a, b) => b.result.ndcg - a.result.ndcg);
-  keep(set, 'bm25', { ...result, identity: '', indexBytes: bytesPerDocument(index) });
+  await keep(set, 'bm25', { ...result, identity: '', indexBytes: bytesPerDocument(index) });
   return `index:${index}`;
 }
 
@@ -178,9 +179,9 @@ function bytesPerDocument(index: string): number {
   return sizeBytes.postings / numDocs;
 }
 
-function keep({ name }: EvaluationSet, system: string, result: Result): void {
+async function keep({ name }: EvaluationSet, system: string, result: Result): Promise<void> {
   results[name] = { ...results[name], [system]: result };
-  writeFileSync(RESULTS, `${JSON.stringify(results, undefined, 2)}\n`);
+  await writeFileAtomically(RESULTS, `${JSON.stringify(results, undefined, 2)}\n`);
   process.stderr.write(`${name}, ${system}: ${result.ndcg.toFixed(4)}\n`);
 }
 
