@@ -10,7 +10,7 @@ import { firm } from './firm-threshold.ts';
 import type { Precision } from './int8/precision.ts';
 import { type FilterSwitch, NeuralEncoder } from './neural-encoder.ts';
 import { unitRows } from './pooled-matrix.ts';
-import { type TopicHead, topicHead, topicHeadTensors } from './topic-head.ts';
+import { storedTerms, type TopicHead, topicHead, topicHeadTensors } from './topic-head.ts';
 import { writeWeights } from './write-weights.ts';
 
 const normals = (random: Random, size: number): Float32Array =>
@@ -42,6 +42,22 @@ describe('thresholds of a topic head', () => {
     parts.queryWeights.forEach((q, j) => {
       expect(ownBias[j]).toBe(q >= 1.5 && !parts.excluded.has(j) ? 0 : bias[j]);
     });
+  });
+
+  it('are −s·θ/g_j, with g_j = q_j·exp(−0.3·q_j) and one θ for all; s is 3, and is in the stored vectors', () => {
+    const { terms, bias } = topicHead(parts);
+    const gains = parts.queryWeights.map((q) => q * Math.exp(-0.3 * q));
+    const theta = (bias[0] * gains[0]) / -3;
+    expect(theta).toBeGreaterThan(0);
+    bias.forEach((b, j) => {
+      if (!parts.excluded.has(j)) expect(Math.abs((b * gains[j]) / (-3 * theta) - 1)).toBeLessThan(1e-5);
+    });
+    expect(terms.data).toEqual(parts.terms.data.map((value) => 3 * value));
+    const distance = storedTerms(terms).data.reduce(
+      (most, c, i) => Math.max(most, Math.abs(c - parts.terms.data[i])),
+      0,
+    );
+    expect(distance).toBeLessThan(1e-6);
   });
 
   it('are nothing that a handful of documents could tell', () => {
