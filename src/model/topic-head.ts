@@ -3,7 +3,7 @@
  *
  *     x_j = relu( (t − t̄)·(s·c_j) )                   t = h̄/‖h̄‖, the mean state of the document at length 1
  *     b_j = −s·θ/g_j                                  t̄ the mean of t over documents;  g_j = q_j·exp(−η·q_j)
- *     o_j = 0, or b_j where q_j is below the least weight that lexical parts take (lexical.ts)
+ *     o_j = 0, or b_j where q_j is below the least weight that lexical parts take by default (lexical.ts)
  *
  * q_j is the weight of the term in a query, and exp(−q_j) how often it is asked for, if q_j is an inverse document frequency:
  * a term is kept where it has much to say, q_j·(t − t̄)·c_j, for queries that come. θ leaves TARGET_TERMS active on average. Terms of
