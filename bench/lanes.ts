@@ -9,7 +9,7 @@
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { evenlySpaced } from '../runs/lib/evenly-spaced.ts';
+import { evenlySpaced } from '../src/core/index.ts';
 import { documentTexts, EMBEDDED_COLLECTION, readDocuments } from '../src/data/index.ts';
 import { GraphRunner } from '../src/model/graph-runner.ts';
 import { Checkpoint, loadModel, resolveModel } from '../src/model/index.ts';

@@ -13,8 +13,8 @@ import { createReadStream, existsSync, readFileSync, writeFileSync } from 'node:
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
+import { evenlySpaced } from '../src/core/index.ts';
 import { createTokenizer, formatIdf, IdfCounter, type IdfTable, parseIdf, type Vocabulary } from '../src/text/index.ts';
-import { evenlySpaced } from './lib/evenly-spaced.ts';
 
 const MODEL = resolve(import.meta.dirname, '../models/bow');
 const MIN_WORDS = 40;

@@ -10,8 +10,8 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { evenlySpaced } from '../../src/core/index.ts';
 import { Checkpoint, DenseModel, denseProduct, type TensorToWrite, writeSafetensors } from '../../src/model/index.ts';
-import { evenlySpaced } from '../lib/evenly-spaced.ts';
 import { rows } from './sources.ts';
 
 /** Documents, and a query of each, by which cuts are compared. */

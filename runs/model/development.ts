@@ -8,8 +8,8 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { evenlySpaced } from '../../src/core/index.ts';
 import { openCollection } from '../../src/data/index.ts';
-import { evenlySpaced } from '../lib/evenly-spaced.ts';
 import { EVALUATION_SETS, folderOf, linesOf } from './evaluation.ts';
 
 /** Queries and documents of a set. */

@@ -10,7 +10,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { evenlySpaced } from '../lib/evenly-spaced.ts';
+import { evenlySpaced } from '../../src/core/index.ts';
 import { lzero } from '../lib/lzero.ts';
 import { linesOf } from './evaluation.ts';
 import { rows } from './sources.ts';

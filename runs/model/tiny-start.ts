@@ -12,13 +12,12 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Random, type SparseVector, sparseVector } from '../../src/core/index.ts';
+import { evenlySpaced, Random, type SparseVector, sparseVector } from '../../src/core/index.ts';
 import { Checkpoint, loadModel, rowsOf, TOPIC, writeSafetensors } from '../../src/model/index.ts';
 import { centredRows, meanRow, type Rows } from '../../src/model/pooled-matrix.ts';
 import { fitTermVectors } from '../../src/model/term-vectors.ts';
 import { storedTerms } from '../../src/model/topic-head.ts';
 import { openScorer, parseTeacher } from '../../src/teach/index.ts';
-import { evenlySpaced } from '../lib/evenly-spaced.ts';
 import { progressLine } from './progress.ts';
 import { rows } from './sources.ts';
 import { TINY_LENGTH, tinyPlaces } from './tiny-places.ts';

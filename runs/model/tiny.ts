@@ -10,10 +10,10 @@
  */
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { evenlySpaced } from '../../src/core/index.ts';
 import { importModel, openSafetensors, TOPIC } from '../../src/model/index.ts';
 import { LEXICAL_DEFAULTS } from '../../src/model/lexical.ts';
 import type { Rows } from '../../src/model/pooled-matrix.ts';
-import { evenlySpaced } from '../lib/evenly-spaced.ts';
 import { trainOnce } from '../lib/train-once.ts';
 import { splitDocuments } from './held-out.ts';
 import { rows } from './sources.ts';

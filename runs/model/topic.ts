@@ -11,9 +11,9 @@
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { evenlySpaced } from '../../src/core/index.ts';
 import { importModel, loadModel, type ReadQueries, rowsOf } from '../../src/model/index.ts';
 import { openScorer, parseTeacher, type Scorer } from '../../src/teach/index.ts';
-import { evenlySpaced } from '../lib/evenly-spaced.ts';
 import { progressLine } from './progress.ts';
 import { rows } from './sources.ts';
 

@@ -14,7 +14,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { evenlySpaced } from '../lib/evenly-spaced.ts';
+import { evenlySpaced } from '../../src/core/index.ts';
 import { lzero } from '../lib/lzero.ts';
 import { KnownTexts } from '../model/overlap.ts';
 import { bestFactor, type ScoredList, writeScaled } from './student.ts';

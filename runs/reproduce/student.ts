@@ -7,9 +7,8 @@
  */
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { dot } from '../../src/core/index.ts';
+import { dot, evenlySpaced } from '../../src/core/index.ts';
 import { Checkpoint, loadModel, type TensorToWrite, writeSafetensors } from '../../src/model/index.ts';
-import { evenlySpaced } from '../lib/evenly-spaced.ts';
 
 /** A list that a teacher has scored. */
 export type ScoredList = {

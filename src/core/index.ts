@@ -28,6 +28,7 @@ export {
   TokenizerError,
   UsageError,
 } from './errors.ts';
+export { evenlySpaced } from './evenly-spaced.ts';
 export { formatFloat32 } from './float32.ts';
 export { escapeHtml, scriptJson } from './html.ts';
 export { inParallel } from './in-parallel.ts';
