@@ -1,89 +1,122 @@
 /**
- * What clicks are worth: the embedded model, adapted to documentation as `lzero model adapt` does it. Titles of pages are the
- * queries; every second one is a query that somebody has asked, and the passages of its page are what was opened for it; the others are
- * measured. The penalty is chosen on Linux's documentation and told once on Python's.
+ * What clicks are worth: the embedded model, adapted to collections as `lzero model adapt` does it. Every second query is one that somebody
+ * has asked, and what is judged relevant was opened for it; the others are measured. Titles of Linux's and Python's documentation,
+ * each over passages of one subject; the questions of NFCorpus' train split, measured on dev; and the embedded collection, a query
+ * or so to each of many subjects.
  *
- *     npx tsx runs/model/adapt.ts DATA WORK
+ *     npx tsx runs/model/adapt.ts DATA WORK [--sets linux,python,nfcorpus,everyday]
  *
- * Passages are read once, by the encoder of the model in int8, and remembered in WORK/cache. Term vectors are in 4-bit codes, as they
- * ship; the product with them is in float32. Weights are computed for asked terms alone, since adapting moves no others: NDCG@10 and FLOPS are
- * whole, the length of documents is told as a difference. WORK/adapt/python has the collection with the splits train and test, for the commands of
- * docs/TRAINING.md.
+ * Rows: the model as it is, each penalty, and what `--penalty auto` takes, by the clicks alone. Passages are read once, by the encoder of the model in
+ * int8, and remembered in WORK/cache. Term vectors are in 4-bit codes, as they ship; the product with them is in float32. Weights are
+ * computed for asked terms alone, since adapting moves no others: NDCG@10 and FLOPS are whole, the length of documents is told as a
+ * difference. WORK/adapt has the collections with the splits train and test, for the commands of docs/TRAINING.md.
  */
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { choosePenalty, PENALTIES } from '../../src/cli/adapt-penalty.ts';
+import { evenlySpaced, InputError } from '../../src/core/index.ts';
 import { openCollection, type Qrels } from '../../src/data/index.ts';
 import { compareWithBaseline, type Evaluation, evaluateRun } from '../../src/eval/index.ts';
 import { adaptTopicHead, type ClickedQuery } from '../../src/model/adapt-topic-head.ts';
-import { type LexicalRule, lexicalPart, loadModel, type Model, type Rows, rowsOf } from '../../src/model/index.ts';
+import { holdOutClicks, loadModel, type Rows, rowsOf } from '../../src/model/index.ts';
 import { dequantiseRows } from '../../src/model/int8/codes.ts';
 import { packRows, unpackRows } from '../../src/model/int8/four-bits.ts';
 import type { TopicHead } from '../../src/model/topic-head.ts';
+import { type ReadDocuments, readDocuments, weightsOfTerm } from '../../src/model/topic-weights.ts';
 import { openScorer } from '../../src/teach/index.ts';
 import { documentText, encodeQuery } from '../../src/text/index.ts';
-import { evenlySpaced } from '../lib/evenly-spaced.ts';
+import { chosenByName } from '../lib/chosen-by-name.ts';
 import { markdownHead, markdownRow } from '../lib/markdown.ts';
-import { embeddedHead, MODEL, weightOf } from './embedded-head.ts';
-import { EVALUATION_SETS, type EvaluationSet, folderOf } from './evaluation.ts';
+import { embeddedHead, MODEL } from './embedded-head.ts';
+import { EVALUATION_SETS, folderOf } from './evaluation.ts';
 import { progressLine } from './progress.ts';
 
-const CHOSEN_ON = 'linux';
-const TOLD_ON = 'python';
-const PENALTIES = [0.1, 0.3, 1, 3];
 /** Passages that stand for all, as many as `lzero model adapt` takes. */
 const SAMPLE = 500;
-/** NDCG@10 that is no difference: of penalties that close to the best, the one with the fewest FLOPS is chosen. */
-const ALIKE = 0.002;
-/** Clicks that a second row has, to see what fewer are worth. */
+/** Clicks of a second call, to see what fewer are worth. */
 const FEW = 50;
 
-const { positionals } = parseArgs({ allowPositionals: true });
+/** A collection to adapt to. Where clicks have no split of their own, every second query of `measured` is one. */
+type Adapted = { readonly name: string; readonly clicks?: string; readonly measured: string };
+const ADAPTED: readonly Adapted[] = [
+  { name: 'linux', measured: 'test' },
+  { name: 'python', measured: 'test' },
+  { name: 'nfcorpus', clicks: 'train', measured: 'dev' },
+  { name: 'everyday', measured: 'test' },
+];
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { sets: { type: 'string', default: ADAPTED.map(({ name }) => name).join(',') } },
+});
 const [data, work] = positionals;
 if (!data || !work) throw new Error('usage: npx tsx runs/model/adapt.ts DATA WORK');
+const chosen = chosenByName(ADAPTED, values.sets, { option: '--sets' });
 
 const model = await loadModel(MODEL);
 const { settings } = model;
-if (settings.kind !== 'bert' || !settings.lexical) throw new Error(`bug: ${MODEL} has no lexical part`);
-const { encodeLength, lexical } = settings;
+if (settings.kind !== 'bert') throw new Error(`bug: ${MODEL} has no network`);
+const source = { ...model.source, settings };
 const head = await embeddedHead();
-
-const development = await measurer(CHOSEN_ON);
-const rows = PENALTIES.map((penalty) => development({ penalty }));
-const most = Math.max(...rows.map(({ ndcg }) => ndcg));
-const { penalty } = rows.filter(({ ndcg }) => ndcg > most - ALIKE).reduce((a, b) => (b.flops < a.flops ? b : a));
-console.log(`\nchosen on ${CHOSEN_ON}: penalty ${penalty}`);
-const told = await measurer(TOLD_ON);
-told({ penalty });
-told({ penalty, numClicks: FEW });
+for (const adapted of chosen) await measureSet(adapted);
 await model.close();
 
-type TrialResult = Pick<Measured, 'ndcg' | 'flops'> & { readonly penalty: number };
-type Trial = { readonly penalty: number; readonly numClicks?: number };
-
-/** Reads a set and prints the model as it is; gives what adapts it and prints a row. */
-async function measurer(name: string): Promise<(trial: Trial) => TrialResult> {
-  const set = await readSet(name);
-  const { clicked, asked } = set;
-  const sample = evenlySpaced([...set.ids.keys()], SAMPLE);
-  console.log(`\n${name}: ${clicked.length} queries clicked, ${asked.size} measured, ${set.numDocs} passages\n`);
+async function measureSet(adapted: Adapted): Promise<void> {
+  const set = await readSet(adapted);
+  const { clicked, queries, asked, documents, texts } = set;
+  const { states } = documents;
+  const sample = evenlySpaced([...texts.keys()], SAMPLE);
+  console.log(
+    `\n${adapted.name}: ${clicked.length} queries clicked, ${asked.size} measured, ${texts.length} passages\n`,
+  );
   console.log(markdownHead(['', 'NDCG@10', 'Δ, points, 95 %', 'FLOPS', 'terms a document']));
-  const terms = new Set([...clicked, ...set.queries].flatMap(({ vector }) => [...vector.terms]));
-  const weights = weightsOf(head, terms, set);
+  const weights = weightsOf(head, termsOf([...clicked, ...queries]), documents);
   const base = measure(weights, set);
   console.log(markdownRow(['embedded', base.ndcg.toFixed(4), '–', base.flops.toFixed(2), '–']));
-  return ({ penalty, numClicks = clicked.length }) => {
-    const queries = evenlySpaced(clicked, numClicks);
-    const changed = new Set(queries.flatMap(({ vector }) => [...vector.terms]));
-    const adapted = inCodes(adaptTopicHead(head, { queries, sample, states: set.states, penalty }), changed);
-    const own = measure(new Map([...weights, ...weightsOf(adapted, changed, set)]), set);
+  for (const penalty of PENALTIES) row({ penalty, learned: clicked });
+  for (const count of [clicked.length, FEW].filter((number) => number <= clicked.length)) {
+    const learned = evenlySpaced(clicked, count);
+    const auto = await autoPenalty(learned, { sample, states, texts });
+    if (auto === undefined) console.log(markdownRow([`${count} clicks, auto: none helps`, '–', '–', '–', '–']));
+    else row({ penalty: auto, learned, isAuto: true });
+  }
+
+  function row({ penalty, learned, isAuto = false }: Trial): void {
+    const changed = termsOf(learned);
+    const moved = inCodes(adaptTopicHead(head, { queries: learned, sample, states, penalty }), changed);
+    const own = measure(new Map([...weights, ...weightsOf(moved, changed, documents)]), set);
     const [{ difference }] = compareWithBaseline(base.evaluation, [own.evaluation], { metric: 'ndcg@10' });
     const [mean, low, high] = [difference.mean, difference.low, difference.high].map((x) => signed(100 * x, 1));
     const longer = signed(own.numKept - base.numKept, 1);
-    const what = `${queries.length} clicks, penalty ${penalty}`;
+    const what = `${learned.length} clicks, ${isAuto ? 'auto: ' : 'penalty '}${penalty}`;
     console.log(markdownRow([what, own.ndcg.toFixed(4), `${mean}, ${low} … ${high}`, own.flops.toFixed(2), longer]));
-    return { penalty, ndcg: own.ndcg, flops: own.flops };
-  };
+  }
+}
+
+type Trial = { readonly penalty: number; readonly learned: readonly Asked[]; readonly isAuto?: boolean };
+
+/** What `--penalty auto` takes; undefined where it refuses. */
+async function autoPenalty(
+  learned: readonly Asked[],
+  {
+    sample,
+    states,
+    texts,
+  }: { readonly sample: readonly number[]; readonly states: Rows; readonly texts: readonly string[] },
+): Promise<number | undefined> {
+  const clicks = learned.map(({ text, documents }) => ({ query: text, documents }));
+  try {
+    return choosePenalty(await holdOutClicks(source, { clicks, sample, states, texts, penalties: PENALTIES })).best
+      .penalty;
+  } catch (error) {
+    if (error instanceof InputError) return undefined;
+    throw error;
+  }
+}
+
+function termsOf(queries: readonly ClickedQuery[]): ReadonlySet<number> {
+  return new Set(queries.flatMap(({ vector }) => [...vector.terms]));
 }
 
 function signed(value: number, digits: number): string {
@@ -101,79 +134,67 @@ function inCodes(adapted: TopicHead, terms: ReadonlySet<number>): TopicHead {
   return { ...adapted, terms: { data: stored, width } };
 }
 
-type Asked = ClickedQuery & { readonly id: string };
+type Asked = ClickedQuery & { readonly id: string; readonly text: string };
 type ReadSet = {
-  readonly numDocs: number;
   readonly ids: readonly string[];
-  /** t, [D, H] */
-  readonly states: Rows;
-  /** Terms that the network reads of each document. */
-  readonly inText: readonly ReadonlySet<number>[];
-  /** Lexical parts, by term. */
-  readonly lexicalParts: readonly ReadonlyMap<number, number>[];
+  readonly texts: readonly string[];
+  readonly documents: ReadDocuments;
   readonly clicked: readonly Asked[];
   /** Queries that are measured, and their judgements. */
   readonly queries: readonly Asked[];
   readonly asked: Qrels;
 };
 
-async function readSet(name: string): Promise<ReadSet> {
-  const set = EVALUATION_SETS.find((known) => known.name === name);
-  if (!set) throw new Error(`bug: there is no set ${name}`);
-  const source = await folderOf(set, data, work);
-  const collection = await openCollection(source, { split: set.split });
+async function readSet({ name, clicks, measured }: Adapted): Promise<ReadSet> {
+  const folder = await placeOf(name);
+  const collection = await openCollection(folder, { split: measured });
   const [ids, texts]: [string[], string[]] = [[], []];
   for await (const document of collection.documents()) {
     ids.push(document.id);
     texts.push(documentText(document));
   }
   const places = new Map(ids.map((id, d) => [id, d]));
-  const queries = collection.queries.map(({ id, text = '' }): Asked => {
-    const opened = [...(collection.qrels.get(id) ?? [])].filter(([, grade]) => grade > 0);
-    const documents = opened.flatMap(([document]) => places.get(document) ?? []);
-    return { id, vector: encodeQuery(model, text).vector, documents };
-  });
-  const clicked = everySecond(queries, 0);
-  const measured = everySecond(queries, 1);
-  const asked = new Map(measured.map(({ id }) => [id, collection.qrels.get(id) ?? new Map<string, number>()]));
-  writeSplits(set, source, { train: clicked, test: measured }, collection.qrels);
-  const terms = { idf: model.idf.values, droppedTerms: model.tokenizer.vocabulary.specialIds };
+  const askedIn = ({ queries, qrels }: Pick<typeof collection, 'queries' | 'qrels'>): Asked[] =>
+    queries.map(({ id, text = '' }) => {
+      const opened = [...(qrels.get(id) ?? [])].filter(([, grade]) => grade > 0);
+      const documents = opened.flatMap(([document]) => places.get(document) ?? []);
+      return { id, text, vector: encodeQuery(model, text).vector, documents };
+    });
+  const all = askedIn(collection);
+  const others = clicks === undefined ? undefined : await openCollection(folder, { split: clicks });
+  const clicked = others ? askedIn(others) : everySecond(all, 0);
+  const queries = others ? all : everySecond(all, 1);
+  const judgements = new Map([...collection.qrels, ...(others?.qrels ?? [])]);
+  writeSplits(name, folder, { train: clicked, test: queries }, judgements);
   return {
-    numDocs: ids.length,
     ids,
-    states: await statesOf(texts),
-    inText: texts.map((text) => new Set(model.tokenizer.encodeForModel(text, encodeLength).ids)),
-    lexicalParts: texts.map((text) => byTerm(model, text, lexical, terms)),
-    clicked,
-    queries: measured,
-    asked,
+    texts,
+    documents: readDocuments(source, texts, await statesOf(texts)),
+    clicked: clicked.filter(({ vector, documents }) => vector.terms.length > 0 && documents.length > 0),
+    queries,
+    asked: new Map(queries.map(({ id }) => [id, collection.qrels.get(id) ?? new Map<string, number>()])),
   };
+}
+
+async function placeOf(name: string): Promise<string> {
+  const set = EVALUATION_SETS.find((known) => known.name === name);
+  return set ? await folderOf(set, data, work) : resolve(import.meta.dirname, '../../collections', name);
 }
 
 function everySecond<T>(items: readonly T[], first: 0 | 1): T[] {
   return items.filter((_, i) => i % 2 === first);
 }
 
-function byTerm(
-  { tokenizer }: Model,
-  text: string,
-  rule: LexicalRule,
-  terms: Parameters<typeof lexicalPart>[2],
-): ReadonlyMap<number, number> {
-  const part = lexicalPart(tokenizer.encode(text), rule, terms);
-  return new Map(Array.from(part.terms, (term, i) => [term, part.weights[i]]));
-}
-
 /** The collection with the splits train and test. */
 function writeSplits(
-  { name }: EvaluationSet,
-  source: string,
+  name: string,
+  from: string,
   splits: Readonly<Record<string, readonly Asked[]>>,
   qrels: Qrels,
 ): void {
   const folder = join(work, 'adapt', name);
   mkdirSync(join(folder, 'qrels'), { recursive: true });
-  for (const file of ['corpus.jsonl', 'queries.jsonl']) cpSync(join(source, file), join(folder, file));
+  for (const file of ['corpus.jsonl', 'queries.jsonl']) cpSync(join(from, file), join(folder, file));
   for (const [split, queries] of Object.entries(splits)) {
     const lines = queries.flatMap(({ id }) =>
       [...(qrels.get(id) ?? [])].map(([document, grade]) => `${id}\t${document}\t${grade}\n`),
@@ -183,7 +204,13 @@ function writeSplits(
 }
 
 async function statesOf(texts: readonly string[]): Promise<Rows> {
-  const spec = { model: MODEL, kind: 'dense', pooling: 'mean', maxLength: encodeLength, precision: 'int8' } as const;
+  const spec = {
+    model: MODEL,
+    kind: 'dense',
+    pooling: 'mean',
+    maxLength: source.settings.encodeLength,
+    precision: 'int8',
+  } as const;
   const scorer = await openScorer(spec, { folder: join(work, 'cache/teachers') });
   try {
     if (!scorer.denseVectorsOf) throw new Error('bug: the encoder is not dense');
@@ -194,21 +221,11 @@ async function statesOf(texts: readonly string[]): Promise<Rows> {
   }
 }
 
-/** Weights of documents by term, [D] each: network (src/model/topic-head.ts, by the formula) and lexical part. */
+/** Weights of documents by term, [D] each. */
 type Weights = ReadonlyMap<number, Float32Array>;
 
-function weightsOf({ terms, mean, bias, ownBias }: TopicHead, chosen: Iterable<number>, set: ReadSet): Weights {
-  const { data: t, width } = set.states;
-  const ofTerm = (j: number): Float32Array => {
-    const c = terms.data.subarray(j * width, (j + 1) * width);
-    const offset = c.reduce((sum, value, k) => sum + value * mean[k], 0);
-    return Float32Array.from({ length: set.numDocs }, (_, d) => {
-      let x = -offset;
-      for (let k = 0, at = d * width; k < width; k++, at++) x += t[at] * c[k];
-      return weightOf(x, set.inText[d].has(j) ? ownBias[j] : bias[j]) + (set.lexicalParts[d].get(j) ?? 0);
-    });
-  };
-  return new Map(Array.from(chosen, (j) => [j, ofTerm(j)]));
+function weightsOf(own: TopicHead, terms: ReadonlySet<number>, documents: ReadDocuments): Weights {
+  return new Map(Array.from(terms, (j) => [j, weightsOfTerm(own, j, documents)]));
 }
 
 type Measured = {
@@ -220,7 +237,8 @@ type Measured = {
   readonly evaluation: Evaluation;
 };
 
-function measure(weights: Weights, { ids, queries, asked, numDocs }: ReadSet): Measured {
+function measure(weights: Weights, { ids, queries, asked }: ReadSet): Measured {
+  const numDocs = ids.length;
   const numWith = new Map(Array.from(weights, ([term, own]) => [term, own.reduce((n, w) => n + (w > 0 ? 1 : 0), 0)]));
   let numProducts = 0;
   const run = new Map(

@@ -9,9 +9,10 @@ import { formatVector, openCollection } from '../../src/data/index.ts';
 import { writeFileAtomically } from '../../src/files/index.ts';
 import { lexicalOf, loadModel, prune } from '../../src/model/index.ts';
 import type { TopicHead } from '../../src/model/topic-head.ts';
+import { type ReadDocuments, termsRead, topicWeight } from '../../src/model/topic-weights.ts';
 import { openScorer, parseTeacher } from '../../src/teach/index.ts';
 import { documentText } from '../../src/text/index.ts';
-import { embeddedHead, MODEL, weightOf } from './embedded-head.ts';
+import { embeddedHead, MODEL } from './embedded-head.ts';
 import { type EvaluationSet, folderOf } from './evaluation.ts';
 import { withLexical } from './network-vectors.ts';
 import { progressLine } from './progress.ts';
@@ -34,8 +35,8 @@ export async function writeFloatVectors(encoder: string, memory: string, { data,
   const { tokenizer } = model;
   const states = await statesOf(encoder, memory, texts);
   const lines = ids.map((id, d) => {
-    const inText = new Set(tokenizer.encodeForModel(texts[d], settings.encodeLength).ids);
-    const network = topicVector(states[d], inText, head);
+    const inText = termsRead(tokenizer, texts[d], settings.encodeLength);
+    const network = topicVector(states[d], inText, { ...head, activation: settings.activation });
     const all = tokenizer.encode(texts[d]);
     const { terms, weights } = prune(
       withLexical(network, all, { lexical: lexicalOf(settings), model }),
@@ -65,7 +66,7 @@ async function statesOf(encoder: string, folder: string, texts: readonly string[
 function topicVector(
   state: Float32Array,
   inText: ReadonlySet<number>,
-  { terms: { data, width }, mean, bias, ownBias }: TopicHead,
+  { terms: { data, width }, mean, bias, ownBias, activation }: TopicHead & Pick<ReadDocuments, 'activation'>,
 ): SparseVector {
   const own = state.map((value, k) => value - mean[k]);
   const kept: number[] = [];
@@ -73,7 +74,7 @@ function topicVector(
   for (let j = 0, at = 0; j < bias.length; j++) {
     let x = 0;
     for (let k = 0; k < width; k++, at++) x += own[k] * data[at];
-    const weight = weightOf(x, inText.has(j) ? ownBias[j] : bias[j]);
+    const weight = topicWeight(x, inText.has(j) ? ownBias[j] : bias[j], activation);
     if (weight === 0) continue;
     kept.push(j);
     weights.push(weight);

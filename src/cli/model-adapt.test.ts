@@ -57,7 +57,8 @@ function judge(split: string, ...rows: readonly string[]): void {
 
 const lzero = (...argv: string[]) =>
   runCommands([modelCommand, indexCommand, addCommand], argv, { env: { LZERO_CACHE: join(folder, 'cache') } });
-const adapt = (...options: string[]) => lzero('model', 'adapt', source, collection, '-o', output, ...options);
+const adaptAuto = (...options: string[]) => lzero('model', 'adapt', source, collection, '-o', output, ...options);
+const adapt = (...options: string[]) => adaptAuto('--penalty', '0.3', ...options);
 
 /** Tensors of a model, by their bytes. */
 async function bytesOf(model: string): Promise<Map<string, string>> {
@@ -107,7 +108,7 @@ describe('lzero model adapt', { timeout: A_MINUTE }, () => {
   it('makes a word weigh more in what was opened for it than in another document, in which it weighed more before', async () => {
     writeCollection(DOCUMENTS, ['bridge']);
     judge('train', 'q0 d0 1');
-    expect((await adapt('--penalty', '0.001')).exitCode).toBe(0);
+    expect((await adaptAuto('--penalty', '0.001')).exitCode).toBe(0);
     const term = (await loadModel(output)).tokenizer.vocabulary.idOf('bridge') ?? -1;
     const weightsBy = async (model: string): Promise<number[]> =>
       (await vectorsOf({ folder: model }, [DOCUMENTS[0], DOCUMENTS[3]])).map((vector) => vector.get(term) ?? 0);
@@ -127,8 +128,40 @@ describe('lzero model adapt', { timeout: A_MINUTE }, () => {
     const memory = join(folder, 'cache/teachers');
     const state = () => readdirSync(memory).map((name) => [name, readFileSync(join(memory, name)).length]);
     const before = state();
-    expect((await adapt('--penalty', '1', '--force')).exitCode).toBe(0);
+    expect((await adaptAuto('--penalty', '1', '--force')).exitCode).toBe(0);
     expect(state()).toEqual(before);
+  });
+
+  it('chooses the penalty by clicks that are held out, and says what they gain', async () => {
+    const [subjects, others] = [
+      ['river', 'bread', 'moon', 'bird'],
+      ['stone', 'boat', 'winter', 'wind', 'tower', 'road', 'iron', 'glass'],
+    ];
+    const queries = subjects.flatMap((subject) => others.map((other) => `${subject} ${other}`));
+    writeCollection(DOCUMENTS, queries);
+    judge('train', ...queries.map((_, q) => `q${q} d${Math.floor(q / others.length)} 1`));
+    const { stdout } = await adaptAuto('--json');
+    const { penalty, heldOut } = JSON.parse(stdout);
+    expect(heldOut).toMatchObject({ numQueries: queries.length, numDocuments: DOCUMENTS.length, best: { penalty } });
+    expect(heldOut.best.difference.mean).toBeGreaterThan(0);
+    expect(heldOut.tried.map((tried: { penalty: number }) => tried.penalty)).toEqual([0.1, 0.3, 1, 3, 10, 30]);
+    const shown = await adaptAuto('--force');
+    expect(shown.stdout).toMatch(new RegExp(`^ndcg@10 of 32 queries.*\n[\\s\\S]*documents, penalty ${penalty}\n$`));
+  });
+
+  it('makes no model where the words of the clicks are asked once, since then nothing helps what was held out', async () => {
+    const queries =
+      'river bread moon bird stone boat winter wind tower road iron glass bell smoke ash rain king queen map star'.split(
+        ' ',
+      );
+    writeCollection(DOCUMENTS, queries);
+    judge('train', ...queries.map((_, q) => `q${q} d${q % 4} 1`));
+    const refused = await adaptAuto();
+    expect(refused).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/clicks help[\s\S]*hint: keep the model/),
+    });
+    expect(readdirSync(folder)).not.toContain('adapted');
   });
 
   it('makes another model: an index of the source takes none of its vectors', async () => {
@@ -145,6 +178,7 @@ describe('lzero model adapt', { timeout: A_MINUTE }, () => {
     ['a split that is not there', () => [source, '--split', 'dev'], /no judgements for split dev[\s\S]*hint: /],
     ['a split where nothing was opened', () => [source, '--split', 'none'], /no query of split none with an answer/],
     ['a penalty of 0', () => [source, '--penalty', '0'], /a number above 0/],
+    ['to hold out of two queries', () => [source], /2 different queries are too few[\s\S]*hint: give a penalty/],
   ])('refuses %s, and leaves nothing behind', async (_, given, words) => {
     judge('none', 'q0 d0 0');
     const [model, ...options] = given();

@@ -1,9 +1,20 @@
 /** `lzero model adapt`: a model that has learned what its users' words mean, from what they have opened. No training. */
 import { basename, resolve } from 'node:path';
 import { Command } from 'commander';
-import { assert } from '../core/index.ts';
-import { adaptModel, type Click, checkAdaptable, loadModel, type Model, type Rows, rowsOf } from '../model/index.ts';
+import { assert, evenlySpaced } from '../core/index.ts';
+import {
+  adaptModel,
+  type Click,
+  checkAdaptable,
+  type HeldOutOptions,
+  holdOutClicks,
+  loadModel,
+  type Model,
+  type Rows,
+  rowsOf,
+} from '../model/index.ts';
 import { DocumentPool, type MiningQuery, type TeacherSpec } from '../teach/index.ts';
+import { choosePenalty, describeChoice, PENALTIES, type PenaltyChoice } from './adapt-penalty.ts';
 import type { CliContext } from './context.ts';
 import { formatCounted } from './format.ts';
 import { judgedQueries, LEARNED_SPLIT } from './judged-queries.ts';
@@ -15,12 +26,11 @@ import { withTeachers } from './teachers.ts';
 type AdaptCommandOptions = {
   readonly output: string;
   readonly split: string;
-  readonly penalty: number;
+  readonly penalty: number | 'auto';
   readonly force?: boolean;
 };
 
-/** ρ, chosen on the titles of Linux's documentation (runs/model/adapt.ts, docs/EXPERIMENTS.md). */
-const DEFAULT_PENALTY = 0.3;
+const AUTO = 'auto';
 /** Documents that stand for all that are searched: their mean is known to a few hundredths of what documents differ by. */
 const SAMPLE = 500;
 
@@ -36,9 +46,9 @@ export function modelAdaptCommand(context: CliContext): Command {
     .option('--split <name>', 'judgements to learn from, those above 0: qrels/NAME.tsv', LEARNED_SPLIT)
     .option(
       '--penalty <queries>',
-      'a word moves halfway to what so many queries of it alone say; less moves further',
-      positiveNumber,
-      DEFAULT_PENALTY,
+      `a word moves halfway to what so many queries of it alone say, less moves further; auto tries ${PENALTIES.join(', ')} on queries held out, and refuses where none helps`,
+      (text) => (text === AUTO ? AUTO : positiveNumber(text)),
+      AUTO,
     )
     .option('--force', 'replace the output folder')
     .action((model: string, collection: string, options: AdaptCommandOptions) =>
@@ -48,16 +58,16 @@ export function modelAdaptCommand(context: CliContext): Command {
     'lzero model adapt default ./my-collection -o ./my-model': 'learn from the split train',
     'lzero eval ./my-collection --split test --system default --system ./my-model': 'what it gains on other queries',
     'lzero model adapt default ./my-collection -o ./my-model --penalty 3 --force':
-      'move less; what was encoded is remembered',
+      'another penalty; what was encoded is remembered',
   });
 }
 
 type AdaptJob = { readonly model: string; readonly collection: string; readonly options: AdaptCommandOptions };
 
 async function adapt(context: CliContext, { model: name, collection, options }: AdaptJob): Promise<void> {
-  const { output, split, penalty, force } = options;
+  const { output, split, force } = options;
   const model = await loadModel(name);
-  const { encodeLength } = await checkAdaptable(model.source, output, { force });
+  const source = await checkAdaptable(model.source, output, { force });
   const pool = await DocumentPool.read(collection, model.tokenizer, { signal: context.signal });
   const queries = await judgedQueries(context, {
     input: collection,
@@ -67,8 +77,12 @@ async function adapt(context: CliContext, { model: name, collection, options }: 
   });
   const { ids, clicks, sample } = clicksOf(queries, pool);
   const texts = ids.map((id) => pool.textOf(id));
-  const states = await statesOf(context, encoderOf(model, encodeLength), texts);
+  const states = await statesOf(context, encoderOf(model, source.encodeLength), texts);
   const { signal } = context;
+  const held = { clicks, sample, states, texts };
+  const choice =
+    options.penalty === AUTO ? await chosenPenalty(context, { ...model.source, settings: source }, held) : undefined;
+  const penalty = choice?.best.penalty ?? Number(options.penalty);
   const origin = `${basename(resolve(collection))}, split ${split}`;
   const report = await adaptModel(model.source, output, { clicks, sample, states, penalty, origin, force, signal });
   const { numQueries, numDocs, numTerms, settings } = report;
@@ -79,13 +93,34 @@ async function adapt(context: CliContext, { model: name, collection, options }: 
       documents: numDocs,
       terms: numTerms,
       penalty,
+      ...(choice && { heldOut: choice }),
       settings,
     });
     return;
   }
+  for (const line of choice ? describeChoice(choice) : []) await context.stdout.writeLine(line);
   const learned = `${formatCounted(numQueries, 'query', 'queries')} and ${formatCounted(numDocs, 'document')}`;
-  await context.stdout.writeLine(`${output}: ${formatCounted(numTerms, 'term')} learned from ${learned}`);
+  await context.stdout.writeLine(
+    `${output}: ${formatCounted(numTerms, 'term')} learned from ${learned}, penalty ${penalty}`,
+  );
   context.logger.info(`next: measure it on other queries, then lzero index INPUT -o docs.index --model ${output}`);
+}
+
+/** The penalty by which clicks help most on those that were held out. */
+async function chosenPenalty(
+  context: CliContext,
+  model: Parameters<typeof holdOutClicks>[0],
+  held: Pick<HeldOutOptions, 'clicks' | 'sample' | 'states' | 'texts'>,
+): Promise<PenaltyChoice> {
+  const progress = context.progress();
+  progress.start({ label: 'trying', unit: 'penalties', total: PENALTIES.length });
+  try {
+    const { signal } = context;
+    const onProgress = (numDone: number): void => progress.update(numDone);
+    return choosePenalty(await holdOutClicks(model, { ...held, penalties: PENALTIES, signal, onProgress }));
+  } finally {
+    progress.stop();
+  }
 }
 
 /** Each document that is to be read once, which of them was opened for which query, and which stand for all. */
@@ -104,10 +139,8 @@ function clicksOf(
     return place;
   };
   const clicks = queries.map(({ text, positives }) => ({ query: text, documents: positives.map(placeOf) }));
-  const numSampled = Math.min(SAMPLE, pool.size);
-  const sample = Array.from({ length: numSampled }, (_, i) =>
-    placeOf(pool.idAt(Math.floor((i * pool.size) / numSampled))),
-  );
+  const numbers = Array.from({ length: pool.size }, (_, i) => i);
+  const sample = evenlySpaced(numbers, SAMPLE).map((i) => placeOf(pool.idAt(i)));
   return { ids: [...places.keys()], clicks, sample };
 }
 

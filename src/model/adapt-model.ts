@@ -78,7 +78,7 @@ export async function checkAdaptable(
 export async function adaptModel(model: ModelFolder, output: string, options: AdaptOptions): Promise<AdaptReport> {
   const { force, signal } = options;
   const source = await checkAdaptable(model, output, { force });
-  const queries = queriesOf(model, options.clicks);
+  const queries = clickedQueries(model, options.clicks);
   const report: AdaptReport = {
     settings: { ...source, name: basename(resolve(output)), source: `adapted from ${source.name}` },
     numQueries: queries.length,
@@ -93,7 +93,7 @@ export async function adaptModel(model: ModelFolder, output: string, options: Ad
 }
 
 /** The clicks as vectors of queries; those without a term that weighs anything have nothing to learn. */
-function queriesOf(model: ModelFolder, clicks: readonly Click[]): ClickedQuery[] {
+export function clickedQueries(model: ModelFolder, clicks: readonly Click[]): ClickedQuery[] {
   const queries = clicks.flatMap(({ query, documents }) => {
     const { vector } = encodeQuery(model, query);
     return vector.terms.length > 0 ? [{ vector, documents }] : [];

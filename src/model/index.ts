@@ -41,6 +41,8 @@ export { readEncoderFolder, writeTrainedEncoder } from './encoder-folder.ts';
 export { firm, firmSlope } from './firm-threshold.ts';
 export type { ReadQueries, TermSource } from './fit-topic-head.ts';
 export type { RunnerOptions } from './graph-runner.ts';
+export type { FoundDocument, HeldOutClicks, HeldOutOptions, HeldOutRankings } from './held-out-clicks.ts';
+export { holdOutClicks } from './held-out-clicks.ts';
 export type { HubChoice, HubSettings } from './hub/hub-settings.ts';
 export { hubSettings } from './hub/hub-settings.ts';
 export type { CachedModel, PulledFile } from './hub/model-cache.ts';

@@ -12,7 +12,7 @@
  * several times what tells them apart, and codes of c_j (int8/) would be off by their error in it. Knows nothing of networks.
  */
 import { assert, InputError } from '../core/index.ts';
-import type { Checkpoint } from './checkpoint.ts';
+import { Checkpoint } from './checkpoint.ts';
 import { LEXICAL_DEFAULTS } from './lexical.ts';
 import { meanRow, type Rows } from './pooled-matrix.ts';
 import { TOPIC } from './tensor-names.ts';
@@ -148,4 +148,17 @@ export async function readTopicHead(checkpoint: Pick<Checkpoint, 'read' | 'confi
     [TOPIC.terms, TOPIC.mean, TOPIC.bias, TOPIC.ownBias].map((name) => checkpoint.read(name)),
   );
   return { terms: { data: terms, width: checkpoint.config.hiddenSize }, mean, bias, ownBias };
+}
+
+/** The head of a checkpoint's folder. */
+export async function openTopicHead(
+  folder: string,
+  options: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<TopicHead> {
+  const checkpoint = await Checkpoint.open(folder, options);
+  try {
+    return await readTopicHead(checkpoint);
+  } finally {
+    await checkpoint.close();
+  }
 }
