@@ -32,6 +32,8 @@ import {
 import { readResults } from '../sweep/index.ts';
 import type { CliContext } from './context.ts';
 import { formatCount, formatCounted, formatDuration } from './format.ts';
+import { Jobs } from './jobs.ts';
+import { positiveInteger } from './model-options.ts';
 import { withExamples } from './program.ts';
 import { provenance } from './provenance.ts';
 import { parseShard, type Shard } from './shard.ts';
@@ -42,6 +44,7 @@ type ReproduceCommandOptions = {
   readonly output?: string;
   readonly plan?: boolean;
   readonly shard?: Shard;
+  readonly jobs: number;
   readonly offline?: boolean;
 };
 
@@ -72,6 +75,12 @@ export function reproduceCommand(context: CliContext): Command {
     )
     .option('--plan', 'only print what would be trained, measured and fetched, with an estimate of the hours')
     .option('--shard <i/n>', 'only every n-th point, from the i-th on, for machines that share a folder', parseShard)
+    .option(
+      '--jobs <number>',
+      'processes that take points from the folder; a point of small uses one core',
+      positiveInteger,
+      1,
+    )
     .option('--offline', 'fetch nothing ($LZERO_OFFLINE=1, $HF_HUB_OFFLINE=1)')
     .action((what: Target | typeof REPORT, folder: string | undefined, options: ReproduceCommandOptions) =>
       what === REPORT ? report(context, folder, options) : run(context, what, { ...options, folder }),
@@ -79,6 +88,7 @@ export function reproduceCommand(context: CliContext): Command {
   return withExamples(command, {
     'lzero reproduce all': 'everything at the scale of the tests, in reproduce-tiny',
     'lzero reproduce table2 --scale small -o repro': 'Table 2 in hours; the same command goes on after a stop',
+    'lzero reproduce all --scale small -o repro --jobs 2': 'everything, two points at a time',
     'lzero reproduce all --scale paper --plan': 'what the paper itself would take: files, points, hours',
     'lzero reproduce report repro -o docs/REPRODUCTION.md':
       'the report of what there is, with figures and data beside it',
@@ -104,16 +114,24 @@ async function run(context: CliContext, target: Target, options: RunOptions): Pr
 async function work(
   context: CliContext,
   target: Target,
-  { folder, scale, shard, offline, output = folder }: ReproduceCommandOptions & { readonly folder: string },
+  options: ReproduceCommandOptions & { readonly folder: string },
 ): Promise<ReproduceOutcome> {
+  const { folder, scale, shard, offline, output = folder, jobs: count } = options;
+  const argv = ['reproduce', target, '--scale', scale, '-o', output];
+  const part = shard ? ['--shard', `${shard.part}/${shard.of}`] : [];
   const view = new SweepView(context);
-  try {
-    return await reproduce({
+  let jobs: Jobs | undefined;
+  // Once inputs, configurations and BM25 are there, which all of them would make at once.
+  const startJobs = (): void => {
+    jobs ??= Jobs.start(context, [...argv, ...part, ...(offline ? ['--offline'] : [])], count - 1);
+  };
+  const reproduceOnce = (): Promise<ReproduceOutcome> =>
+    reproduce({
       scale,
       target,
       folder,
       shard,
-      command: `lzero reproduce ${target} --scale ${scale} -o ${output}${shard ? ` --shard ${shard.part}/${shard.of}` : ''}`,
+      command: ['lzero', ...argv, ...part].join(' '),
       cache: resolve(cacheFolder(context.env, homedir())),
       hub: hubSettings(context.env, { offline }),
       provenance: provenance(),
@@ -121,9 +139,18 @@ async function work(
       clock: context.clock,
       progress: () => context.progress(),
       onInput: (need) => context.logger.info(describeNeed(need, folder)),
-      onEvent: (event) => show(context, view, event),
+      onEvent: (event) => {
+        if (event.kind === 'sweep') startJobs();
+        show(context, view, event);
+      },
     });
+  try {
+    const outcome = await reproduceOnce();
+    if (count === 1) return outcome;
+    await jobs?.ended();
+    return await reproduceOnce(); // what the others have left, if they have left any
   } finally {
+    await jobs?.stop();
     view.close();
   }
 }

@@ -109,7 +109,8 @@ async function noteCommand(file: string, command: string): Promise<void> {
 }
 
 async function readCommands(file: string): Promise<string[]> {
-  return ((await readIfExists(file)) ?? '').split('\n').filter((line) => line !== '');
+  const lines = ((await readIfExists(file)) ?? '').split('\n').filter((line) => line !== '');
+  return [...new Set(lines)]; // two processes may have begun at once
 }
 
 /** Reads what there is in the folder of a reproduction; undefined where none has begun in it. */
