@@ -1,5 +1,5 @@
 /** `lzero reproduce` as it is typed: plans, what is refused. A whole reproduction is test/e2e/reproduce.test.ts. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -53,6 +53,17 @@ describe('lzero reproduce', () => {
       needs: [{ path: 'base', isThere: false }, {}, {}],
     });
   });
+
+  it('--jobs starts other processes, whose points are in the same report; the command is noted once', async () => {
+    const output = join(folder, 'jobs');
+    const { exitCode, stderr } = await lzero('table2', '-o', output, '--jobs', '2');
+    expect(exitCode, stderr).toBe(0);
+    expect(stderr).toMatch(/^job 2: point 8\/8: /m);
+    expect(stderr).toContain('8 of 32 points over');
+    expect(readFileSync(join(output, 'commands.txt'), 'utf8')).toBe(
+      `lzero reproduce table2 --scale tiny -o ${output}\n`,
+    );
+  }, 180_000);
 
   it('ends with 1 and a list where inputs are missing, and begins nothing', async () => {
     const { exitCode, stderr } = await lzero('table2', '--scale', 'small', '-o', join(folder, 'missing'));
