@@ -69,6 +69,9 @@ describe('curves over FLOPS', () => {
     const dear = LINE.map(({ x, y }) => ({ x: 2 * x, y }));
     expect(meanCostRatio(dear, LINE)).toBeCloseTo(Math.log(2), 12);
     expect(meanCostRatio(LINE, LINE.slice(0, 1))).toBeUndefined();
+    const [valley, level] = [[3, 1, 4].map((y, i) => ({ x: Math.E ** i, y })), 2]; // above 2 at x = 1 already, not first at e^(4/3)
+    expect(costOf(valley, level)).toBeUndefined();
+    expect(costOf(valley, 3.5)).toBeCloseTo(Math.E ** (1 + 2.5 / 3), 12);
   });
 
   it('lose what they fall from the upper to the lower end of a range', () => {

@@ -68,6 +68,7 @@ export function meanGap(a: Curve, b: Curve): number | undefined {
 
 /** The least FLOPS at which a curve reaches an NDCG; undefined where it never does, or begins above it. */
 export function costOf(curve: Curve, y: number): number | undefined {
+  if (curve.length === 0 || curve[0].y > y) return undefined; // a curve that falls and comes back had y for less before
   for (let i = 1; i < curve.length; i++) {
     const [a, b] = [curve[i - 1], curve[i]];
     if (a.y > y || b.y < y) continue;
