@@ -183,5 +183,7 @@ describe('tables and figures as data', () => {
       [20, 40, 60, 80, 100, 120, 160, 200, 400].map((t) => `t ${t}`),
     );
     expect(named(figure3, 'baseline')).toHaveLength(1);
+    const measuredNames = figure1.series.filter(({ kind }) => kind === 'measured').map(({ name }) => name);
+    expect(figure3.series.map(({ name }) => name)).toEqual(measuredNames); // so each has its colour in all figures
   });
 });
