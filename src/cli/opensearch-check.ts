@@ -128,7 +128,9 @@ function textOf(report: ParityReport): string {
   const percent = (value: number): string => `${(value * 100).toFixed(3)} %`;
   const lines = [
     `${formatCounted(numQueries, 'query', 'queries')}, ${formatCount(numScores)} scores`,
-    `scores below ours    mean ${percent(error.mean)}, max ${percent(error.max)}; bound ${percent(error.bound)} (2⁻⁸: 9 significant bits are kept, cut)`,
+    error.bound === null
+      ? `scores beside ours   mean ${percent(error.mean)}, max ${percent(error.max)} (8 bits are kept where there are clusters)`
+      : `scores below ours    mean ${percent(error.mean)}, max ${percent(error.max)}; bound ${percent(error.bound)} (2⁻⁸: 9 significant bits are kept, cut)`,
     `against prediction   max ${prediction.max.toExponential(1)}; bound ${prediction.bound.toExponential(0)}`,
     `overlap@${k}`.padEnd(21) + overlap.toFixed(4),
     `unexplained          ${formatCount(numUnexplained)}`,

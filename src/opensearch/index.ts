@@ -77,4 +77,4 @@ export { compareVersions, hasFeature, requireFeature } from './server-version.ts
 export { copiesMade, putSettings, servingSettings } from './serving-settings.ts';
 export type { SigV4Options } from './sigv4.ts';
 export { sigV4 } from './sigv4.ts';
-export { isStorable, MIN_STORED_WEIGHT, STORED_ERROR, storedWeight } from './stored-weight.ts';
+export { byteWeight, isStorable, MIN_STORED_WEIGHT, STORED_ERROR, storedWeight } from './stored-weight.ts';

@@ -160,14 +160,9 @@ export class OpenSearchIndex implements Engine {
     return isPlain(this.#style) && this.description.vector.type === 'rank_features';
   }
 
-  /**
-   * Whether what is found has the score of all its terms: in two steps, too, but not in a hybrid, nor in a sparse_vector
-   * field that may have a segment above its threshold, where weights have 8 bits.
-   */
-  async hasWholeScores(): Promise<boolean> {
-    const { vector } = this.description;
-    if (this.#style.hybridShare !== undefined) return false;
-    return vector.type === 'rank_features' || (await this.stats()).numDocs < vector.approximateThreshold;
+  /** Whether BM25 is joined. */
+  get isHybrid(): boolean {
+    return this.#style.hybridShare !== undefined;
   }
 
   /** How the vocabulary spells a term. */
@@ -256,7 +251,7 @@ export class OpenSearchIndex implements Engine {
     const k = checkK(options.k ?? DEFAULT_K);
     const { terms, text } = this.#parse(query);
     const filter = filterQuery(options.filter, this.description.fields);
-    const hasWords = this.#style.hybridShare !== undefined && text !== undefined;
+    const hasWords = this.isHybrid && text !== undefined;
     if (terms.length === 0 && !hasWords) return { terms, hits: [] };
     if (options.explain) this.#requireExplanations();
     const found = await this.#find({ terms, text }, { ...options, k, restriction: filter });
@@ -323,7 +318,7 @@ export class OpenSearchIndex implements Engine {
     const only = this.#isOurs ? { terms: { id: ids } } : { ids: { values: ids.map(serverId) } };
     const numWanted = this.#isOurs || this.isExact ? ids.length : MAX_K; // clusters find others before these
     const body = { ...this.#asked({ terms, text }, numWanted, only), size: ids.length, track_total_hits: false };
-    const answer = terms.length === 0 ? {} : (await this.#search(body)).body;
+    const answer = terms.length === 0 || ids.length === 0 ? {} : (await this.#search(body)).body;
     return new Map(
       foundDocuments(answer).map((document) => [
         hitOf(document, { asPage: false, isOurs: this.#isOurs }).id,
@@ -413,11 +408,10 @@ export class OpenSearchIndex implements Engine {
     { k, restriction, asPages, mayHavePages }: FindMore,
   ): Promise<readonly FoundDocument[]> {
     const isApproximate = this.description.vector.type === 'sparse_vector';
-    const isHybrid = this.#style.hybridShare !== undefined;
     for (let size = mayHavePages ? Math.min(MAX_K, k * PARTS_A_PAGE) : k; ; size = Math.min(MAX_K, size * 4)) {
       const answer = await this.#search({ ...body, ...this.#asked(asked, size, restriction), size });
       // Where few documents fit a filter all of them are hits of clusters, those without a term of the query with 0.
-      const found = foundDocuments(answer.body).filter(({ score }) => !isApproximate || isHybrid || score > 0);
+      const found = foundDocuments(answer.body).filter(({ score }) => !isApproximate || this.isHybrid || score > 0);
       const best = bestParts(found, { k, asPages });
       const areAll = found.length < size && !(isApproximate && restriction);
       if (best.length >= k || areAll || size >= MAX_K) return best;

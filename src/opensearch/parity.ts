@@ -2,18 +2,21 @@
  * Whether a server scores as we do: queries on both sides, every score and rank compared with what the server's storage
  * explains.
  *
- *     s   our score, Σ q·w in floats              p   prediction, Σ q·stored(w)              t   the server's
+ *     s   our score, Σ q·w in floats          p   prediction, from the weights as they are stored          t   the server's
  *
- *     s·(1 − 2⁻⁸) < t ≤ s           9 significant bits, cut (stored-weight.ts)
  *     |t − p| ≤ 10⁻⁵·p              sums of float32 in another order
+ *     s·(1 − 2⁻⁸) < t ≤ s           follows in rank_features: 9 significant bits, cut (stored-weight.ts)
  *     s(d) > s_k·(1 − 2⁻⁸)          for every d of the server's best k, where s_k is our k-th score
  *
- * The last line is all that cut weights can do to ranks: whoever is among the k best there is within 2⁻⁸ of them here.
+ * The last line is all that cut weights can do to ranks: whoever is among the k best there is within 2⁻⁸ of them here. It is asked of
+ * exact searches; of others the share of our best that they find. A segment of a sparse_vector field scores as rank_features do or, where it
+ * has clusters, by bytes: there a score fits one of two predictions.
  */
-import { dot, type SparseVector } from '../core/index.ts';
+import { dot, type SparseVector, UsageError } from '../core/index.ts';
 import type { EngineQuery } from '../engines/index.ts';
+import type { VectorField } from './index-body.ts';
 import type { OpenSearchIndex } from './opensearch-index.ts';
-import { STORED_ERROR, storedWeight } from './stored-weight.ts';
+import { byteWeight, STORED_ERROR, storedWeight } from './stored-weight.ts';
 
 /** A query to compare: as the server is asked, and its vector. */
 export type ParityQuery = { readonly id: string; readonly query: EngineQuery; readonly vector: SparseVector };
@@ -27,7 +30,7 @@ export type ParityOptions = {
   readonly k?: number | undefined;
   /**
    * Least mean overlap where search itself is not exact (two-phase, sparse_vector), so that ranks may differ by more than
-   * weights do. Scores must fit nevertheless, but where the server scores by 8 bits or joins BM25.
+   * weights do. Scores must fit nevertheless.
    */
   readonly minOverlap?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -50,8 +53,8 @@ export type ParityReport = {
   readonly k: number;
   /** Scores that were compared. */
   readonly numScores: number;
-  /** (s − t)/s: mean, largest, and what it must stay below. */
-  readonly error: { readonly mean: number; readonly max: number; readonly bound: number };
+  /** |s − t|/s: mean, largest, and what follows from 9 significant bits; null of a sparse_vector field, whose bytes have no such bound. */
+  readonly error: { readonly mean: number; readonly max: number; readonly bound: number | null };
   /** |t − p|/p. */
   readonly prediction: { readonly max: number; readonly bound: number };
   /** Mean share of our k best that are the server's too. */
@@ -67,7 +70,7 @@ const DEFAULT_K = 10;
 const PREDICTION_BOUND = 1e-5;
 const DEFAULT_MIN_OVERLAP = 0.95;
 
-type Scored = { readonly id: string; readonly score: number };
+type Scored = { readonly id: string; readonly score: number; readonly vector: SparseVector };
 
 /** One query while documents pass by. */
 type Watched = ParityQuery & {
@@ -87,6 +90,10 @@ export async function checkParity(
   },
   { k = DEFAULT_K, minOverlap = DEFAULT_MIN_OVERLAP, signal, onProgress }: ParityOptions = {},
 ): Promise<ParityReport> {
+  if (index.isHybrid)
+    throw new UsageError('the scores of a hybrid with BM25 are no sums of weights: there is nothing to compare', {
+      hint: 'leave the hybrid out',
+    });
   const watched: Watched[] = [];
   for (const query of sides.queries) {
     signal?.throwIfAborted();
@@ -124,7 +131,7 @@ function watch({ id, vector }: ParityDocument, { watched, byTerm, k }: Watching)
     const { best } = watched[i];
     const score = dot(watched[i].vector, vector);
     if (best.length < k || score > best[best.length - 1].score) {
-      best.push({ id, score });
+      best.push({ id, score, vector });
       best.sort((a, b) => b.score - a.score);
       best.length = Math.min(best.length, k);
     }
@@ -132,44 +139,66 @@ function watch({ id, vector }: ParityDocument, { watched, byTerm, k }: Watching)
   for (const query of watched) if (query.server.has(id)) query.met.set(id, vector);
 }
 
+/** Why a hit is looked at: its score is another, it is not found, it is found before others, or it moved as it may. */
+type Kind = 'misscored' | 'missing' | 'risen' | 'moved';
+
 /** How the two sides answer one query. */
-type Comparison = {
+type Comparison = Readonly<Record<Kind, readonly string[]>> & {
   readonly query: Watched;
-  /** (s − t)/s of each hit of the server that our side has. */
+  /** |s − t|/s of each hit of the server that our side has. */
   readonly errors: readonly number[];
   /** Largest |t − p|/p. */
   readonly predictionError: number;
   readonly overlap: number;
-  /** Hits of either side that cut weights do not explain. */
-  readonly suspects: readonly Scored[];
-  /** A hit that cut weights moved among the best. */
-  readonly moved: Scored | undefined;
 };
 
-function compare(query: Watched, k: number): Comparison {
+function compare(query: Watched, k: number, field: VectorField): Comparison {
   const least = query.best.length < k ? 0 : query.best[query.best.length - 1].score;
   const serverLeast = Math.min(...query.server.values());
   const ours = new Set(query.best.map(({ id }) => id));
+  const found: Record<Kind, string[]> = { misscored: [], missing: [], risen: [], moved: [] };
   const errors: number[] = [];
-  const suspects: Scored[] = [];
   let predictionError = 0;
-  let moved: Scored | undefined;
-  for (const [id, score] of query.server) {
+  for (const [id, t] of query.server) {
     const vector = query.met.get(id);
     const s = vector ? dot(query.vector, vector) : 0;
-    const p = vector ? dot(query.vector, stored(vector)) : 0;
-    if (s > 0) errors.push((s - score) / s);
-    if (p > 0) predictionError = Math.max(predictionError, Math.abs(score - p) / p);
-    const isPredicted = p > 0 && Math.abs(score - p) <= PREDICTION_BOUND * p;
-    if (!isPredicted || s <= least * (1 - STORED_ERROR)) suspects.push({ id, score });
-    else if (!ours.has(id)) moved ??= { id, score };
+    const off = vector ? predictionErrorOf(t, query.vector, { vector, field }) : Number.POSITIVE_INFINITY;
+    if (s > 0) errors.push(Math.abs(s - t) / s);
+    if (s > 0) predictionError = Math.max(predictionError, off);
+    if (off > PREDICTION_BOUND) found.misscored.push(id);
+    else if (s <= least * (1 - STORED_ERROR)) found.risen.push(id);
+    else if (!ours.has(id)) found.moved.push(id);
   }
   for (const { id, score } of query.best) {
     const isDue = query.server.size < k || score * (1 - STORED_ERROR) > serverLeast;
-    if (isDue && !query.server.has(id)) suspects.push({ id, score });
+    if (isDue && !query.server.has(id)) found.missing.push(id);
   }
   const numShared = [...ours].filter((id) => query.server.has(id)).length;
-  return { query, errors, predictionError, overlap: ours.size === 0 ? 1 : numShared / ours.size, suspects, moved };
+  return { query, ...found, errors, predictionError, overlap: ours.size === 0 ? 1 : numShared / ours.size };
+}
+
+/** |t − p|/p, for the prediction that is nearer where there are two. */
+function predictionErrorOf(
+  t: number,
+  query: SparseVector,
+  { vector, field }: { readonly vector: SparseVector; readonly field: VectorField },
+): number {
+  const predictions = [dot(query, kept(vector, storedWeight))];
+  if (field.type === 'sparse_vector') {
+    const { queryCeiling, documentCeiling } = field;
+    const bytes = kept(vector, (weight) => byteWeight(weight, documentCeiling));
+    predictions.push(
+      dot(
+        kept(query, (weight) => byteWeight(weight, queryCeiling)),
+        bytes,
+      ),
+    );
+  }
+  return Math.min(...predictions.map((p) => (p > 0 ? Math.abs(t - p) / p : Number.POSITIVE_INFINITY)));
+}
+
+function kept({ terms, weights }: SparseVector, keep: (weight: number) => number): SparseVector {
+  return { terms, weights: weights.map(keep) };
 }
 
 async function judge(
@@ -177,78 +206,94 @@ async function judge(
   watched: readonly Watched[],
   { k, minOverlap }: { readonly k: number; readonly minOverlap: number },
 ): Promise<ParityReport> {
-  const compared = watched.map((query) => compare(query, k));
+  const { vector: field } = index.description;
+  const compared = watched.map((query) => compare(query, k, field));
   const errors = compared.flatMap((one) => one.errors);
-  const max = errors.reduce((a, b) => Math.max(a, b), 0);
-  const predictionMax = compared.reduce((a, { predictionError }) => Math.max(a, predictionError), 0);
   const overlap = compared.reduce((sum, one) => sum + one.overlap, 0) / Math.max(1, compared.length);
-  const numUnexplained = compared.reduce((sum, { suspects }) => sum + suspects.length, 0);
-  const scoresFit = max < STORED_ERROR + PREDICTION_BOUND && predictionMax <= PREDICTION_BOUND;
+  const numOf = (kinds: readonly Kind[]): number =>
+    compared.reduce((sum, one) => sum + kinds.reduce((of, kind) => of + one[kind].length, 0), 0);
+  const numUnexplained = numOf(UNEXPLAINED);
   const ranksFit = index.isExact ? numUnexplained === 0 : overlap >= minOverlap;
   return {
     numQueries: watched.length,
     k,
     numScores: errors.length,
-    error: { mean: errors.reduce((a, b) => a + b, 0) / Math.max(1, errors.length), max, bound: STORED_ERROR },
-    prediction: { max: predictionMax, bound: PREDICTION_BOUND },
+    error: {
+      mean: errors.reduce((a, b) => a + b, 0) / Math.max(1, errors.length),
+      max: errors.reduce((a, b) => Math.max(a, b), 0),
+      bound: field.type === 'rank_features' ? STORED_ERROR : null,
+    },
+    prediction: {
+      max: compared.reduce((a, { predictionError }) => Math.max(a, predictionError), 0),
+      bound: PREDICTION_BOUND,
+    },
     overlap,
     numUnexplained,
     firstDifference: await firstDifference(index, compared),
-    isWithinBounds: errors.length > 0 && ranksFit && (scoresFit || !(await index.hasWholeScores())),
+    isWithinBounds: errors.length > 0 && ranksFit && numOf(['misscored']) === 0,
   };
 }
+
+/** What cut weights do not explain, what caused it first: a hit rises because another is missing. */
+const UNEXPLAINED = ['misscored', 'missing', 'risen'] as const satisfies readonly Kind[];
 
 async function firstDifference(
   index: OpenSearchIndex,
   compared: readonly Comparison[],
 ): Promise<ParityDifference | undefined> {
-  const beyond = compared.find(({ suspects }) => suspects.length > 0);
-  if (beyond) return await differenceOf(index, { query: beyond.query, id: beyond.suspects[0].id }, true);
-  const within = compared.find(({ moved }) => moved !== undefined);
-  return within?.moved && (await differenceOf(index, { query: within.query, id: within.moved.id }, false));
+  for (const kind of [...UNEXPLAINED, 'moved'] as const) {
+    const one = compared.find((comparison) => comparison[kind].length > 0);
+    if (one) return await differenceOf(index, { query: one.query, id: one[kind][0], kind });
+  }
+  return undefined;
 }
 
-function stored({ terms, weights }: SparseVector): SparseVector {
-  return { terms, weights: weights.map(storedWeight) };
-}
+type Found = { readonly query: Watched; readonly id: string; readonly kind: Kind };
 
 /** Looks at the document on both sides, and says what makes the difference. */
-async function differenceOf(
-  index: OpenSearchIndex,
-  { query, id }: { readonly query: Watched; readonly id: string },
-  isBeyond: boolean,
-): Promise<ParityDifference> {
+async function differenceOf(index: OpenSearchIndex, { query, id, kind }: Found): Promise<ParityDifference> {
   const there = (await index.scoresOf(query.query, [id])).get(id);
-  const own = query.met.get(id);
-  const ours = query.best.find((hit) => hit.id === id)?.score ?? (own && dot(query.vector, own));
+  const own = query.met.get(id) ?? query.best.find((hit) => hit.id === id)?.vector;
   return {
     queryId: query.id,
     id,
-    ourScore: ours,
-    serverScore: there?.score,
-    cause: causeOf({ index, own, ours, there, isBeyond }),
+    ourScore: own && dot(query.vector, own),
+    serverScore: there?.score ?? query.server.get(id),
+    cause: causeOf({ index, own, there, kind }),
   };
 }
 
 type Sides = {
   readonly index: OpenSearchIndex;
   readonly own: SparseVector | undefined;
-  readonly ours: number | undefined;
   readonly there: { readonly score: number; readonly vector: SparseVector | undefined } | undefined;
-  readonly isBeyond: boolean;
+  readonly kind: Kind;
 };
 
-function causeOf({ index, own, ours, there, isBeyond }: Sides): string {
-  if (!there && index.isExact) return 'the server has no such document, or none of its terms is of the query';
-  if (!there) return 'the server has no such document, none of its terms is of the query, or it is left out for speed';
-  if (ours === undefined) return 'our side has no such document';
-  if (own && there.vector) {
-    const differing = weightDifference(index, own, there.vector);
-    if (differing !== undefined) return `its vector differs: ${differing}`;
+function causeOf({ index, own, there, kind }: Sides): string {
+  if (kind === 'missing' && !there) {
+    const reasons = 'the server has no such document, none of its terms is of the query';
+    return index.isExact ? reasons.replace(',', ', or') : `${reasons}, or it is left out for speed`;
   }
-  if (!index.isExact) return 'the search is not exact: tokens, clusters or bits of weights are left out for speed';
-  if (!there.vector && isBeyond) return 'not to be told: the server does not keep vectors as they were sent';
-  return isBeyond ? 'equal vectors are scored in another way' : 'weights are cut to 9 significant bits: within 2⁻⁸';
+  if (!own) return 'our side has no such document';
+  const differing = there?.vector && weightDifference(index, own, there.vector);
+  if (differing !== undefined) return `its vector differs: ${differing}`;
+  switch (kind) {
+    case 'misscored':
+      return there?.vector
+        ? 'equal vectors are scored in another way'
+        : 'not to be told: the server does not keep vectors as they were sent';
+    case 'missing':
+    case 'risen':
+      if (!index.isExact) return 'the search is not exact: tokens or clusters are left out for speed';
+      return kind === 'missing' ? 'the server has it, and does not find it' : 'others that are better are not found';
+    case 'moved':
+      return index.description.vector.type === 'rank_features'
+        ? 'weights are cut to 9 significant bits: within 2⁻⁸'
+        : 'weights have 8 or 9 bits';
+    default:
+      return kind satisfies never;
+  }
 }
 
 function weightDifference(index: OpenSearchIndex, own: SparseVector, its: SparseVector): string | undefined {

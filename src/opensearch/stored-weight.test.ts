@@ -1,6 +1,6 @@
 import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
-import { isStorable, MIN_STORED_WEIGHT, STORED_ERROR, storedWeight } from './stored-weight.ts';
+import { byteWeight, isStorable, MIN_STORED_WEIGHT, STORED_ERROR, storedWeight } from './stored-weight.ts';
 
 const weights = fc.float({ min: Math.fround(1e-6), max: 64, noNaN: true });
 
@@ -24,4 +24,22 @@ describe('weights as rank_features keep them', () => {
       expect(isStorable(weight)).toBe(false);
     for (const weight of [MIN_STORED_WEIGHT, 1, 3e38]) expect(isStorable(weight)).toBe(true);
   });
+});
+
+describe('weights as clusters keep them', () => {
+  it('in steps of a 255th of the ceiling, rounded, and not above it', () => {
+    expect(byteWeight(1, 255)).toBe(1);
+    expect(byteWeight(1.49, 255)).toBe(1);
+    expect(byteWeight(1.5, 255)).toBe(2); // halves go up
+    expect(byteWeight(0.49, 255)).toBe(0);
+    expect(byteWeight(300, 255)).toBe(255);
+  });
+
+  test.prop([weights, fc.float({ min: 1, max: 64, noNaN: true })])(
+    'a weight below the ceiling moves by half a step at most',
+    (weight, ceiling) => {
+      const kept = byteWeight(Math.min(weight, ceiling), ceiling);
+      expect(Math.abs(kept - Math.min(weight, ceiling))).toBeLessThanOrEqual((ceiling / 255) * (0.5 + 1e-4));
+    },
+  );
 });

@@ -120,6 +120,7 @@ describeOnServer('on a real server', () => {
     ['rank_features', {}],
     ['rank_features in two phases', { query: { twoPhase: true } }],
     ['sparse_vector below its threshold', { vector: BELOW }],
+    ['sparse_vector with clusters', { vector: { ...BELOW, approximateThreshold: 10 } }],
   ])('%s: a document that differs on the server is found by the check, with its cause', async (_, options) => {
     const documents = randomDocuments(50);
     const index = await create(options);
@@ -137,6 +138,37 @@ describeOnServer('on a real server', () => {
       isWithinBounds: true,
       overlap: 1,
     });
+    await index.close();
+  });
+
+  it('a document that is missing on the server, or weighs less there, is named, not the one that rises in its place', async () => {
+    const documents = [4, 3, 2, 1].map((weight, i) => ({ id: `d${i}`, vector: { bread: weight } }));
+    const vectorOf = (weight: number) => sparseVector([model.tokenizer.vocabulary.idOf('bread') ?? 0], [weight]);
+    const sides = {
+      queries: [{ id: 'q', query: { vector: { bread: 1 } }, vector: vectorOf(1) }],
+      documents: documents.map(({ id, vector }) => ({ id, vector: vectorOf(vector.bread) })),
+    };
+    const index = await create();
+    await index.add(documents);
+    await index.delete(['d1']);
+    await index.commit();
+    expect(await checkParity(index, sides, { k: 2 })).toMatchObject({
+      isWithinBounds: false,
+      numUnexplained: 2,
+      firstDifference: { id: 'd1', serverScore: undefined, cause: expect.stringContaining('no such document') },
+    });
+    await index.add([{ id: 'd1', vector: { bread: 0.5 } }]);
+    await index.commit();
+    expect(await checkParity(index, sides, { k: 2 })).toMatchObject({
+      isWithinBounds: false,
+      firstDifference: { id: 'd1', ourScore: 3, serverScore: 0.5, cause: expect.stringContaining('weighs 3 here') },
+    });
+    await index.close();
+  });
+
+  it('scores of a hybrid are not checked: they are no sums of weights', async () => {
+    const index = await create({ query: { hybridShare: 0.5 } });
+    await expect(checkParity(index, { queries: [], documents: [] })).rejects.toMatchObject({ code: 'USAGE' });
     await index.close();
   });
 
@@ -161,7 +193,7 @@ describeOnServer('on a real server', () => {
     await index.close();
   });
 
-  it('sparse_vector above its threshold is approximate: overlap@10 of at least 0.9 with a measured ceiling', async () => {
+  it('sparse_vector above its threshold is approximate: overlap@10 of at least 0.9 with a measured ceiling, scores of 8 bits as predicted to 1e-5', async () => {
     const documents = randomDocuments(400);
     const largest = Math.max(...documents.flatMap(({ vector: { weights } }) => [...weights]));
     const index = await create({
@@ -171,6 +203,9 @@ describeOnServer('on a real server', () => {
     await index.commit();
     const report = await checkParity(index, { queries: randomQueries(documents, 50), documents }, { minOverlap: 0.9 });
     expect(report.isWithinBounds, JSON.stringify(report)).toBe(true);
+    expect(report.prediction.max).toBeLessThan(1e-5); // scored by bytes, as predicted
+    expect(report.error.max).toBeGreaterThan(1e-5);
+    expect(report.error.bound).toBeNull();
     await index.close();
   });
 
