@@ -55,8 +55,10 @@ export type ConnectionOptions = {
 /** Code of the failure of a request that was not answered in time. */
 export const SILENT = 'SILENT';
 
-const DEFAULT_STALL_MS = 60_000;
-const DEFAULT_REQUEST_MS = 600_000;
+/** Longest silence where nobody says more. */
+export const DEFAULT_STALL_MS = 60_000;
+/** Longest time for an answer where nobody says more. */
+export const DEFAULT_REQUEST_MS = 600_000;
 const DEFAULT_ANSWER_BYTES = 512 * 1024 * 1024;
 const DEFAULT_CONNECTIONS = 8;
 
@@ -67,8 +69,20 @@ export type SendOptions = {
   readonly stallMs?: number | undefined;
 };
 
+/** How requests get to a server: by connections of ours, or by a client that is there (official-client.ts). */
+export type Transport = {
+  /** Where the server is, for people: without credentials. */
+  readonly url: string;
+  /** Longest silence where a request says nothing of it. */
+  readonly stallMs: number;
+  /** Sends a request. A failure on the way is a ServerError without status; any status is an answer. */
+  send(request: HttpRequest, options?: SendOptions): Promise<HttpAnswer>;
+  /** Closes what it has opened itself. */
+  close(): void;
+};
+
 /** Connections to one server. */
-export class Connection {
+export class Connection implements Transport {
   /** Without credentials. */
   readonly url: string;
   readonly #options: ConnectionOptions;
@@ -89,28 +103,22 @@ export class Connection {
       : new HttpAgent({ keepAlive: true, maxSockets });
   }
 
-  /** Longest silence where a request says nothing of it. */
   get stallMs(): number {
     return this.#options.stallMs ?? DEFAULT_STALL_MS;
   }
 
-  /** Sends a request. A failure on the way is a ServerError without status; any status is an answer. */
   async send(request: HttpRequest, options: SendOptions = {}): Promise<HttpAnswer> {
     const { signal } = options;
     if (signal?.aborted) throw new InterruptedError();
     try {
       return await this.#exchange(request, options);
     } catch (cause) {
-      if (signal?.aborted) throw new InterruptedError();
-      if (cause instanceof ServerError) throw cause;
-      throw new ServerError(`${request.method} ${this.url}${pathOf(request)}: ${messageOf(cause)}`, {
-        hint: hintOf(cause),
-        cause,
-      });
+      throw signal?.aborted
+        ? new InterruptedError()
+        : lostOnTheWay(`${request.method} ${this.url}${pathOf(request)}`, cause);
     }
   }
 
-  /** Closes the connections that are kept. */
   close(): void {
     this.#agent.destroy();
   }
@@ -145,7 +153,7 @@ export class Connection {
         reject(error);
       });
       sent.on('response', (response) => {
-        this.#read(response, (outcome) => {
+        readAnswer(response, { url: this.url, ...this.#options }, (outcome) => {
           settle();
           if (outcome instanceof Error) reject(outcome);
           else resolve(outcome);
@@ -162,32 +170,41 @@ export class Connection {
       ...authorisation(this.#options.credentials),
     };
   }
+}
 
-  /** By events: an iterator costs a query more than all else that is done here. Told once what came of it. */
-  #read(response: IncomingMessage, done: (outcome: HttpAnswer | Error) => void): void {
-    const { maxAnswerBytes = DEFAULT_ANSWER_BYTES } = this.#options;
-    const pieces: Buffer[] = [];
-    let sizeBytes = 0;
-    response.on('data', (piece: Buffer) => {
-      pieces.push(piece);
-      sizeBytes += piece.length;
-      if (sizeBytes > maxAnswerBytes)
-        response.destroy(new ServerError(`${this.url} answers with more than ${maxAnswerBytes} bytes`));
+/** Reads an answer. By events: an iterator costs a query more than all else that is done here. Told once what came of it. */
+export function readAnswer(
+  response: IncomingMessage,
+  { url, maxAnswerBytes = DEFAULT_ANSWER_BYTES }: Pick<ConnectionOptions, 'maxAnswerBytes'> & { readonly url: string },
+  done: (outcome: HttpAnswer | Error) => void,
+): void {
+  const pieces: Buffer[] = [];
+  let sizeBytes = 0;
+  response.on('data', (piece: Buffer) => {
+    pieces.push(piece);
+    sizeBytes += piece.length;
+    if (sizeBytes > maxAnswerBytes)
+      response.destroy(new ServerError(`${url} answers with more than ${maxAnswerBytes} bytes`));
+  });
+  response.on('error', done);
+  response.on('close', () => {
+    if (!response.complete) done(new Error('the answer broke off'));
+  });
+  response.on('end', () => {
+    if (!response.complete) return done(new Error('the answer broke off'));
+    const wait = Number(response.headers['retry-after']);
+    done({
+      status: response.statusCode ?? 0,
+      text: Buffer.concat(pieces).toString('utf8'),
+      retryAfterSeconds: wait > 0 ? wait : undefined,
     });
-    response.on('error', done);
-    response.on('close', () => {
-      if (!response.complete) done(new Error('the answer broke off'));
-    });
-    response.on('end', () => {
-      if (!response.complete) return done(new Error('the answer broke off'));
-      const wait = Number(response.headers['retry-after']);
-      done({
-        status: response.statusCode ?? 0,
-        text: Buffer.concat(pieces).toString('utf8'),
-        retryAfterSeconds: wait > 0 ? wait : undefined,
-      });
-    });
-  }
+  });
+}
+
+/** A request that got no answer, by name. */
+export function lostOnTheWay(where: string, cause: unknown): ServerError {
+  if (cause instanceof ServerError) return cause;
+  return new ServerError(`${where}: ${messageOf(cause)}`, { hint: hintOf(cause), cause });
 }
 
 function authorisation(credentials: Credentials | undefined): Record<string, string> {

@@ -11,7 +11,7 @@ export type { DocumentPlace, FoundDocument } from './documents.ts';
 export { documentSource, foundDocuments, serverId } from './documents.ts';
 export { ServerError, UnsupportedServerError } from './errors.ts';
 export { filterQuery } from './filter-query.ts';
-export type { ConnectionOptions, HttpRequest, SignRequest } from './http.ts';
+export type { ConnectionOptions, HttpAnswer, HttpRequest, SendOptions, SignRequest, Transport } from './http.ts';
 export type {
   IndexBody,
   IndexDescription,
@@ -32,6 +32,8 @@ export {
 export type { EncoderModelOptions, MlModel, MlModelName } from './ml-model.ts';
 export { encoderModel, tokenizerModel } from './ml-model.ts';
 export { featureOfToken, propertyOfField, tokenOfFeature } from './names.ts';
+export type { OfficialClient, OfficialClientOptions } from './official-client.ts';
+export { officialClient } from './official-client.ts';
 export type { CreateOpenSearchOptions } from './open-index.ts';
 export { createOpenSearchIndex, describeIndex, openOpenSearchIndex } from './open-index.ts';
 export type {

@@ -15,7 +15,15 @@ import {
   silentLogger,
 } from '../core/index.ts';
 import { ServerError } from './errors.ts';
-import { Connection, type ConnectionOptions, type HttpAnswer, type HttpRequest, pathOf, SILENT } from './http.ts';
+import {
+  Connection,
+  type ConnectionOptions,
+  type HttpAnswer,
+  type HttpRequest,
+  pathOf,
+  SILENT,
+  type Transport,
+} from './http.ts';
 import type { ServerDescription } from './server-version.ts';
 
 /** How a server is asked. */
@@ -68,7 +76,7 @@ const NOT_DONE: readonly number[] = [429, 503];
 
 /** A server that requests are sent to. Close it: it keeps connections. */
 export class Server {
-  readonly #connection: Connection;
+  readonly #connection: Transport;
   readonly #options: ServerOptions;
   readonly #random: Random;
   #description: Promise<ServerDescription> | undefined;
@@ -78,9 +86,9 @@ export class Server {
   /** Twice the longest silence that ended a request: a slow server still works at that one, and would get it again. */
   #silenceMs = 0;
 
-  /** @param url without credentials, see `parseAddress` */
-  constructor(url: string, options: ServerOptions = {}) {
-    this.#connection = new Connection(url, options);
+  /** @param at address without credentials, see `parseAddress`; or a client, see `officialClient`, which has what `ConnectionOptions` say */
+  constructor(at: string | Transport, options: ServerOptions = {}) {
+    this.#connection = typeof at === 'string' ? new Connection(at, options) : at;
     this.#options = options;
     // Not the number of the process: in containers that is 1 for all, and all would come back together.
     this.#random = options.random ?? new Random(randomInt(2 ** 31));
