@@ -153,7 +153,7 @@ export class Connection implements Transport {
         reject(error);
       });
       sent.on('response', (response) => {
-        readAnswer(response, { url: this.url, ...this.#options }, (outcome) => {
+        readAnswer(response, { ...this.#options, url: this.url }, (outcome) => {
           settle();
           if (outcome instanceof Error) reject(outcome);
           else resolve(outcome);

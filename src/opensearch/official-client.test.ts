@@ -79,6 +79,11 @@ it('asks again after 429 by our patience, not by the attempts of the client', as
 it.each<[string, FakeAnswer, RegExp]>([
   ['breaks off', halfABody(), /broke off|aborted/],
   ['says nothing', silence, /timed out/],
+  [
+    'begins an answer and says nothing more',
+    (response) => void response.writeHead(200).write('{'),
+    /no answer for 0.2 s/,
+  ],
   ['drips', (response) => void setInterval(() => response.write(' '), 20).unref(), /no whole answer within 1 s/],
 ])('a server that %s is given up by name', async (_, answer, message) => {
   const server = await serverThat([answer]);
