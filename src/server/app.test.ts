@@ -332,6 +332,8 @@ describe('about the server', () => {
   it('another method is refused with those that are possible', async () => {
     const { status, headers, body } = await ask(`${await startOne()}v1/search`, { method: 'DELETE' });
     expect([status, body.error.code, headers.get('allow')]).toEqual([405, 'METHOD', 'GET, POST, HEAD']);
+    const put = await ask(`${await startOne()}v1/search`, { method: 'PUT' });
+    expect([put.status, put.body.error.message]).toEqual([405, 'PUT is not possible here']);
   });
 
   it('the page has a policy that lets nothing in from elsewhere, and what it names is served', async () => {

@@ -253,7 +253,7 @@ function refuseMethod(path: string) {
     c.set('route', path);
     throw new RequestError(
       405,
-      { code: 'METHOD', message: `${knownMethod(c.req.method)} is not possible here` },
+      { code: 'METHOD', message: `${c.req.method} is not possible here` },
       { hint: `possible are ${allowed}`, headers: { allow: allowed } },
     );
   };
