@@ -39,23 +39,25 @@ describe('the configuration of a site', () => {
     expect([isExcluded?.('old/x.html'), isExcluded?.('new/x.html')]).toEqual([true, false]);
   });
 
-  it('weighs what it selects: half of the weight is half of every code', async () => {
+  it.each([0.5, 2, 10])('weighs what it selects: %s of the weight is as much of every weight', async (factor) => {
     const folder = mkdtempSync(join(tmpdir(), 'lzero-weights-'));
     writeFileSync(join(folder, 'a.html'), '<title>Boats</title><main><p class="summary">Ropes and tides.</p></main>');
     const model = await loadModel('bow');
     const encoder = await openScorer({ model: model.folder, kind: 'sparse' }, { folder: join(folder, 'cache') });
-    const codes = async (given: object): Promise<number[]> => {
+    const weights = async (given: object): Promise<number[]> => {
       const chunk = { ...countingOf(model.tokenizer), maxTokens: 64 };
       const { pages } = await readSite(folder, { ...choicesOf(siteConfigSchema.parse(given)), chunk });
-      const { segment } = await encodeSite(pages, encoder, { maxWeight: model.maxWeight });
+      const { segment, scale } = await encodeSite(pages, encoder, { maxWeight: model.maxWeight });
       const reader = new SegmentReader(segment);
       const rows = Array.from({ length: reader.directory.numTerms }, (_, i) => rowAt(reader.directory, i));
-      return rows.sort((a, b) => a.term - b.term).map((row) => reader.postings(row)[0] & 255);
+      return rows.sort((a, b) => a.term - b.term).map((row) => (reader.postings(row)[0] & 255) * scale);
     };
-    const whole = await codes({});
-    const half = await codes({ weights: [{ select: '.summary', weight: 0.5 }] });
-    expect(whole.length).toBeGreaterThan(2);
-    for (const [i, code] of half.entries()) expect(Math.abs(code - whole[i] / 2)).toBeLessThanOrEqual(0.5);
+    const once = await weights({});
+    const weighed = await weights({ weights: [{ select: '.summary', weight: factor }] });
+    expect(once.length).toBeGreaterThan(2);
+    const step = (Math.max(1, factor) * model.maxWeight) / 255;
+    for (const [i, weight] of weighed.entries())
+      expect(Math.abs(weight - once[i] * factor)).toBeLessThanOrEqual(step / 2);
     await encoder.close();
     await model.close();
     rmSync(folder, { recursive: true });

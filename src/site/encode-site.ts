@@ -18,7 +18,7 @@ import type { SitePage } from './site-page.ts';
 
 /** How parts are encoded. */
 export type EncodeSiteOptions = Pick<ScoreOptions, 'signal'> & {
-  /** Largest weight that 8 bits hold. */
+  /** Largest weight that 8 bits hold, of parts that count once. */
   readonly maxWeight: number;
   /** Told how many parts are done. */
   readonly onProgress?: ((numDone: number) => void) | undefined;
@@ -44,7 +44,9 @@ export async function encodeSite(
 ): Promise<EncodedSite> {
   assert(encoder.vectorsOf !== undefined, 'a site is encoded by a sparse model');
   const parts = pages.flatMap((page) => page.parts);
-  const scale = maxWeight / MAX_CODE;
+  // what counts twice must not be cut off at the largest of what counts once
+  const most = parts.reduce((so, { weight = 1 }) => Math.max(so, weight), 1);
+  const scale = (most * maxWeight) / MAX_CODE;
   const codes: ReturnType<typeof quantiseVector>['codes'][] = [];
   let numEncoded = 0;
   for (let at = 0; at < parts.length; at += GROUP) {
