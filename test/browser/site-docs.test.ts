@@ -1,9 +1,9 @@
 /**
  * Site search on thousands of pages of real documentation, as Node ranks the same index, and within its bytes. Opt-in: needs
- * what these leave in FOLDER, the second takes an hour or more of encoding:
+ * what these leave in FOLDER; the second encodes for most of an hour, `--model bow`, as .ci/run has it, takes a minute:
  *
  *     sh scripts/site-pages.sh FOLDER
- *     lzero index FOLDER/site -o FOLDER/docs.index
+ *     npx tsx bench/site-index.ts FOLDER/site -o FOLDER/docs.index --cache FOLDER/cache
  *
  * then LZERO_SITE_PAGES=FOLDER.
  */
