@@ -1,8 +1,9 @@
 /** The whole paper at the scale of the tests: every row and point trained and measured, claims judged, the report written. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packed, unpack } from '../../runs/lib/kept-results.ts';
 import { reproduceCommand } from '../../src/cli/reproduce.ts';
 import { runCommands } from '../cli/fake-host.ts';
 
@@ -58,6 +59,16 @@ describe('lzero reproduce all --scale tiny', () => {
       expect(results.table1.measured.rows.map(({ system }: { system: string }) => system)).toContain('BM25');
       const again = await lzero('all', '--scale', 'tiny', '-o', output);
       expect(JSON.parse(again.stdout)).toEqual(told);
+
+      // What runs/reproduce/keep.ts has kept is enough to go on with: the models are gone, and nothing is trained again.
+      const { bytes } = packed(output);
+      renameSync(output, join(folder, 'gone'));
+      expect(unpack(bytes, output)).toBeGreaterThan(32);
+      expect(unpack(bytes, output)).toBe(0);
+      const restored = await lzero('all', '--scale', 'tiny', '-o', output);
+      expect(JSON.parse(restored.stdout)).toEqual(told);
+      expect(readFileSync(told.report, 'utf8')).toBe(report);
+      expect(readdirSync(join(output, 'sweep', 'points'))).toEqual([]);
     },
     TIMEOUT_MS,
   );
