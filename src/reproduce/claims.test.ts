@@ -91,6 +91,13 @@ describe('the claims', () => {
     expect(inWorld(dying)['baseline-collapses']).toBe('contradicted');
   });
 
+  it('of collapse are not resolved where the baseline is alive after fewer steps than the paper’s', () => {
+    const alive: World = () => ({ ndcg: 0.5, flops: 1, docLen: 50 });
+    const claim = claimsOf(madeUpResults(scale, alive, { steps: 900 })).find(({ id }) => id === 'baseline-collapses');
+    expect(claim?.verdict).toBe('not resolved');
+    expect(claim?.evidence).toContain('collapsed without the mask: none after 900 steps, of the paper’s 100000');
+  });
+
   it('take documents with less than one term for a collapse, also where no alarm has stopped the run', () => {
     const short: World = (kind) =>
       paperWorld(kind) === 'collapsed' ? { ndcg: 0.01, flops: 0.001, docLen: -9.9 } : paperWorld(kind); // + 10 a set: 0.1 on average

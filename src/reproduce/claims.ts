@@ -202,12 +202,17 @@ function decoupledCosts(m: Measurements, options: ResamplingOptions): Claim {
   };
 }
 
+/** Optimiser steps of the paper's runs. */
+const PAPER_STEPS = 100_000;
+
 function baselineCollapses(m: Measurements): Claim {
   const baseline = [...series(m, 'baseline'), ...m.settings.collapse];
   const masked = [...series(m, 'mask'), ...series(m, 'mask-l0')];
   const [without, withMask] = [baseline, masked].map((settings) => settings.map(collapseOf));
   const never = (found: typeof without): boolean => found.length > 0 && found.every((one) => one === 'none');
-  const isContradicted = withMask.includes('all') || never(without);
+  // That nothing has collapsed yet tells nothing of a training of more steps.
+  const shortest = Math.min(...baseline.flatMap(({ runs }) => runs.map(({ steps }) => steps)));
+  const isContradicted = withMask.includes('all') || (never(without) && shortest >= PAPER_STEPS);
   const holds = without.includes('all') && never(withMask);
   const verdict = isContradicted ? 'contradicted' : holds ? 'holds' : 'not resolved';
   return {
@@ -216,7 +221,7 @@ function baselineCollapses(m: Measurements): Claim {
     paper: '§ 5.3.1, Figure 2: the baseline collapses at λ 0.12',
     verdict,
     evidence: [
-      `collapsed without the mask: ${collapsedOf(baseline)}`,
+      `collapsed without the mask: ${collapsedOf(baseline)}${never(without) && shortest < PAPER_STEPS ? ` after ${shortest} steps, of the paper’s ${PAPER_STEPS}` : ''}`,
       `collapsed with it: ${collapsedOf(masked)}`,
       ...divergedLines([...baseline, ...masked]),
       ...(['baseline', 'l0', 'mask', 'mask-l0'] as const).map((variant) => lengthAtLargest(series(m, variant))),

@@ -10,6 +10,8 @@ export type MadeUp = { readonly ndcg: number; readonly flops: number; readonly d
 export type MadeUpOptions = {
   readonly numSets?: number;
   readonly numQueries?: number;
+  /** Of each training; those of the paper unless given. */
+  readonly steps?: number;
   /** Standard deviation of a point's own noise in the NDCG of a query. */
   readonly noise?: number;
   /** Of that noise. */
@@ -25,7 +27,7 @@ const MADE_BY = { lzero: '0.0.9', node: 'v20', engine: 'onnxruntime 1.0', machin
 export function madeUpResults(
   { sweeps }: Pick<Scale, 'sweeps'>,
   world: World,
-  { numSets = 3, numQueries = 40, noise = 0.01, seed: noiseSeed = 5 }: MadeUpOptions = {},
+  { numSets = 3, numQueries = 40, steps = 100_000, noise = 0.01, seed: noiseSeed = 5 }: MadeUpOptions = {},
 ): Map<string, PointResult> {
   const results = new Map<string, PointResult>();
   const random = new Random(noiseSeed);
@@ -50,7 +52,7 @@ export function madeUpResults(
         settings,
         seed: seed ?? null,
         status: isStopped ? made : 'done',
-        steps: 100,
+        steps,
         stoppedEarly: isStopped,
         evaluation: null,
         measured,

@@ -85,7 +85,7 @@ describe('the report', () => {
     );
     const { report, assets } = await writeReport(one, join(folder, 'diverged/REPRODUCTION.md'), FACTS);
     expect(readFileSync(report, 'utf8')).toMatch(/Diverged .*\n\n- \+ ℓ0 mask, λ 0\.2, t 80, seed 1\n/);
-    expect(readFileSync(join(assets, 'points.csv'), 'utf8')).toContain('mask,0.2,80,1,diverged,100,');
+    expect(readFileSync(join(assets, 'points.csv'), 'utf8')).toContain('mask,0.2,80,1,diverged,100000,');
     const masked = figuresOf(one.measurements)[1].series.find(({ name }) => name === '+ ℓ0 mask');
     expect(masked?.points.map(({ x }) => x)).toEqual([0.001, 0.01, 0.025, 0.035, 0.05, 0.1, 0.4, 0.8]);
   });
