@@ -111,6 +111,17 @@ describe('the claims', () => {
     expect(claim?.evidence.join('\n')).toContain('diverged, and so not counted: + ℓ0 mask, λ 0.8, t 80');
   });
 
+  it('of collapse are contradicted by what was trained to the end, though another seed has diverged early', () => {
+    const alive: World = ({ variant }, seed) =>
+      variant === 'baseline' && seed === 2 ? 'diverged' : { ndcg: 0.5, flops: 1, docLen: 50 };
+    const made = [...madeUpResults(scale, alive)];
+    const results = new Map(made.map(([id, of]) => [id, of.status === 'diverged' ? { ...of, steps: 300 } : of]));
+    const claim = claimsOf(results).find(({ id }) => id === 'baseline-collapses');
+    expect(claim?.verdict).toBe('contradicted');
+    expect(claim?.evidence).toContain('collapsed without the mask: none');
+    expect(claim?.evidence.join('\n')).toContain('diverged, and so not counted: baseline');
+  });
+
   it('of collapse are not resolved where one of two seeds of a masked model collapses', () => {
     const torn: World = (kind, seed) =>
       kind.variant === 'mask' && kind.lambda === 0.035 && seed === 2 ? 'collapsed' : paperWorld(kind);

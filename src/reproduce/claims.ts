@@ -211,7 +211,8 @@ function baselineCollapses(m: Measurements): Claim {
   const [without, withMask] = [baseline, masked].map((settings) => settings.map(collapseOf));
   const never = (found: typeof without): boolean => found.length > 0 && found.every((one) => one === 'none');
   // That nothing has collapsed yet tells nothing of a training of more steps.
-  const shortest = Math.min(...baseline.flatMap(({ runs }) => runs.map(({ steps }) => steps)));
+  const telling = baseline.flatMap(({ runs }) => runs.filter(({ status }) => status !== 'diverged'));
+  const shortest = Math.min(...telling.map(({ steps }) => steps));
   const isContradicted = withMask.includes('all') || (never(without) && shortest >= PAPER_STEPS);
   const holds = without.includes('all') && never(withMask);
   const verdict = isContradicted ? 'contradicted' : holds ? 'holds' : 'not resolved';
