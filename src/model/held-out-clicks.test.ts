@@ -78,6 +78,17 @@ describe('clicks that are held out', () => {
     expect(found).toContain(7);
   });
 
+  it('of which there are thousands are held out of one part, of which five hundred are asked', async () => {
+    const words = [...SUBJECTS, ...OTHERS];
+    const clicks = words.flatMap((a, d) =>
+      words.flatMap((b) => words.map((c) => ({ query: `${a} ${b} ${c}`, documents: [d % NUM_DOCS] }))),
+    );
+    expect(clicks.length).toBeGreaterThan(2_500);
+    const held = await hold(clicks, [1]);
+    expect(held.opened).toHaveLength(500);
+    expect((held.after.get(1) ?? []).every((found) => found.length > 0)).toBe(true);
+  });
+
   it('want twenty different queries', async () => {
     const clicks = OTHERS.flatMap((query) => [
       { query, documents: [0] },

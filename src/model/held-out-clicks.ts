@@ -15,7 +15,7 @@ import { type ReadDocuments, readDocuments, weightsOfTerm } from './topic-weight
 const NUM_PARTS = 5;
 /** With fewer different queries chance decides. */
 const MIN_QUERIES = 20;
-/** Queries that are asked at most, at equal distances: a thousand would tell little more. */
+/** Queries that are asked at most, at equal distances: a thousand would tell little more. Where one part has as many, it alone is held out. */
 const MAX_ASKED = 500;
 /** Documents that a ranking has. */
 const DEPTH = 10;
@@ -52,7 +52,8 @@ export async function holdOutClicks(
 ): Promise<HeldOutClicks> {
   const queries = clickedQueries(model, clicks);
   const partOf = parts(queries);
-  const chosen = evenlySpaced(queries, MAX_ASKED);
+  const ofFirst = queries.filter((query) => partOf.get(query) === 0);
+  const chosen = evenlySpaced(ofFirst.length >= MAX_ASKED ? ofFirst : queries, MAX_ASKED);
   const among = [...new Set([...chosen.flatMap(({ documents }) => documents), ...sample])];
   const readTexts = among.map((document) => texts[document]);
   const task: Task = {
@@ -66,11 +67,13 @@ export async function holdOutClicks(
   for (const penalty of penalties) {
     const rankings = new Map<ClickedQuery, readonly FoundDocument[]>();
     for (let part = 0; part < NUM_PARTS; part++) {
+      const asked = chosen.filter((query) => partOf.get(query) === part);
+      if (asked.length === 0) continue;
       signal?.throwIfAborted();
       const learned = queries.filter((query) => partOf.get(query) !== part);
       const adapted = adaptTopicHead(task.head, { queries: learned, sample, states, penalty });
       const moved = { head: adapted, terms: termsOf(learned), known: new Map<number, Float32Array>() };
-      for (const query of chosen) if (partOf.get(query) === part) rankings.set(query, found(query, task, moved));
+      for (const query of asked) rankings.set(query, found(query, task, moved));
       await new Promise((done) => setImmediate(done)); // so that Ctrl-C is heard
     }
     after.set(
