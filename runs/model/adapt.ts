@@ -15,7 +15,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { choosePenalty, PENALTIES } from '../../src/cli/adapt-penalty.ts';
-import { evenlySpaced, InputError } from '../../src/core/index.ts';
+import { evenlySpaced, NoGainError } from '../../src/core/index.ts';
 import { openCollection, type Qrels } from '../../src/data/index.ts';
 import { compareWithBaseline, type Evaluation, evaluateRun } from '../../src/eval/index.ts';
 import { adaptTopicHead, type ClickedQuery } from '../../src/model/adapt-topic-head.ts';
@@ -110,7 +110,7 @@ async function autoPenalty(
     return choosePenalty(await holdOutClicks(source, { clicks, sample, states, texts, penalties: PENALTIES })).best
       .penalty;
   } catch (error) {
-    if (error instanceof InputError) return undefined;
+    if (error instanceof NoGainError) return undefined;
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 /** Which penalty is taken, from rankings that are written down. */
 import { describe, expect, it } from 'vitest';
-import type { HeldOutRankings } from '../model/index.ts';
+import { NoGainError } from '../core/index.ts';
+import type { HeldOutClicks, HeldOutRankings } from '../model/index.ts';
 import { choosePenalty } from './adapt-penalty.ts';
 
 const NUM_QUERIES = 20;
@@ -52,6 +53,19 @@ describe('the penalty of adapting', () => {
     ['nothing changes', 5],
     ['less is found', 4],
   ])('is refused where %s, with the table of what was tried', (_, after) => {
-    expect(() => choose(5, [[1, after]])).toThrow(/clicks help[\s\S]*among 2 documents[\s\S]*\n {6}1 {3}0\.\d{4}/);
+    const refused = expect(() => choose(5, [[1, after]]));
+    refused.toThrow(NoGainError);
+    refused.toThrow(/do not help[\s\S]*among 2 documents[\s\S]*\n {6}1 {3}0\.\d{4}/);
+  });
+
+  it('is refused where the model as it is finds alike, to 0.002: it moves words least of all', () => {
+    const gain = (share: number): HeldOutClicks => ({
+      opened: Array.from({ length: 1000 }, () => [0]),
+      numDocuments: 2,
+      before: Array.from({ length: 1000 }, () => [{ document: 1, score: 1 }]), // NDCG@10 0
+      after: new Map([[1, Array.from({ length: 1000 }, (_, q) => [{ document: q < share ? 0 : 1, score: 1 }])]]),
+    });
+    expect(() => choosePenalty(gain(1))).toThrow(NoGainError);
+    expect(choosePenalty(gain(3)).best).toMatchObject({ penalty: 1, ndcg: 0.003 });
   });
 });

@@ -1,12 +1,12 @@
 /** Which penalty `lzero model adapt` takes: the one by which clicks help most on clicks that were held out. */
-import { InputError } from '../core/index.ts';
+import { NoGainError } from '../core/index.ts';
 import type { Hit, Qrels, Run } from '../data/index.ts';
 import { compareWithBaseline, evaluateRun, type Interval } from '../eval/index.ts';
 import type { HeldOutClicks, HeldOutRankings } from '../model/index.ts';
 
 /** ρ that are tried: from words that follow few queries to words that hardly move. */
 export const PENALTIES = [0.1, 0.3, 1, 3, 10, 30] as const;
-/** NDCG@10 that is no difference: of penalties that close to the best, the one that moves words least is taken. */
+/** NDCG@10 that is no difference: of penalties that close to the best, the one that moves words least is taken, and none where the model as it is finds alike. */
 const ALIKE = 0.002;
 const METRIC = 'ndcg@10';
 
@@ -28,7 +28,7 @@ export type PenaltyChoice = {
   readonly best: TriedPenalty;
 };
 
-/** Chooses; where no penalty helps, clicks are not worth a model of their own, and it throws. */
+/** Chooses; where no penalty helps, clicks are not worth a model of their own, and it throws `NoGainError`. */
 export function choosePenalty({ opened, numDocuments, before, after }: HeldOutClicks): PenaltyChoice {
   const qrels: Qrels = new Map(opened.map((documents, q) => [`${q}`, new Map(documents.map((d) => [`${d}`, 1]))]));
   const evaluate = (rankings: HeldOutRankings) =>
@@ -48,10 +48,13 @@ export function choosePenalty({ opened, numDocuments, before, after }: HeldOutCl
   const alike = tried.filter(({ ndcg }) => ndcg > most - ALIKE);
   const best = alike.reduce((a, b) => (b.penalty > a.penalty ? b : a));
   const choice = { numQueries: opened.length, numDocuments, before: baseline.mean[METRIC], tried, best };
-  if (best.difference.mean > 0) return choice;
-  throw new InputError(`these clicks help to find nothing that was held out:\n${describeChoice(choice).join('\n')}`, {
-    hint: 'keep the model as it is, or bring more clicks; --penalty 10 adapts it all the same',
-  });
+  if (most - choice.before >= ALIKE) return choice; // `best` is less than that below `most`, so it gains, too
+  throw new NoGainError(
+    `these clicks do not help to find what was held out of them:\n${describeChoice(choice).join('\n')}`,
+    {
+      hint: 'keep the model as it is, or bring more clicks; --penalty 10 adapts it all the same',
+    },
+  );
 }
 
 function runOf(rankings: HeldOutRankings): Run {

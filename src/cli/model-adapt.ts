@@ -46,7 +46,7 @@ export function modelAdaptCommand(context: CliContext): Command {
     .option('--split <name>', 'judgements to learn from, those above 0: qrels/NAME.tsv', LEARNED_SPLIT)
     .option(
       '--penalty <queries>',
-      `a word moves halfway to what so many queries of it alone say, less moves further; auto tries ${PENALTIES.join(', ')} on queries held out, and refuses where none helps`,
+      `a word moves halfway to what so many queries of it alone say, less moves further; auto tries ${PENALTIES.join(', ')} on queries held out, and makes no model where none helps (error NO_GAIN)`,
       (text) => (text === AUTO ? AUTO : positiveNumber(text)),
       AUTO,
     )
@@ -93,7 +93,7 @@ async function adapt(context: CliContext, { model: name, collection, options }: 
       documents: numDocs,
       terms: numTerms,
       penalty,
-      ...(choice && { heldOut: choice }),
+      ...(choice && { heldOut: jsonOf(choice) }),
       settings,
     });
     return;
@@ -104,6 +104,16 @@ async function adapt(context: CliContext, { model: name, collection, options }: 
     `${output}: ${formatCounted(numTerms, 'term')} learned from ${learned}, penalty ${penalty}`,
   );
   context.logger.info(`next: measure it on other queries, then lzero index INPUT -o docs.index --model ${output}`);
+}
+
+/** The choice by the names that metrics and counts have in the JSON of other commands. */
+function jsonOf({ numQueries, numDocuments, before, tried }: PenaltyChoice): Readonly<Record<string, unknown>> {
+  return {
+    queries: numQueries,
+    documents: numDocuments,
+    'ndcg@10': before,
+    tried: tried.map(({ penalty, ndcg, difference }) => ({ penalty, 'ndcg@10': ndcg, difference })),
+  };
 }
 
 /** The penalty by which clicks help most on those that were held out. */

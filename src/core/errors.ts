@@ -158,6 +158,13 @@ export class MissingDependencyError extends LzeroError {
   }
 }
 
+/** What was asked for could be made, but measured as no better than what is there, so it was not. */
+export class NoGainError extends LzeroError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('NO_GAIN', message, details);
+  }
+}
+
 /** The compute engine refused or failed a graph. */
 export class EngineError extends LzeroError {
   constructor(message: string, details?: ErrorDetails) {

@@ -21,6 +21,7 @@ export {
   LzeroError,
   MissingDependencyError,
   messageOf,
+  NoGainError,
   OutputError,
   ResumeError,
   ShapeError,
