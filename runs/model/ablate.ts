@@ -6,7 +6,7 @@
  *         [--rows 'recipe,with a sparse teacher']
  *
  * WORK has groups.jsonl and what the teachers have read (runs/model/groups.ts), and development. Rows: the base; the recipe; without the ℓ0 mask;
- * with one logarithm in place of the ℓ0 activation; with query weights that are learned, too; and, where a sparse teacher is named, an
+ * with one logarithm in place of the ℓ0 activation; with all layers learning, and not the upper four alone; with query weights that are learned, too; and, where a sparse teacher is named, an
  * ensemble with it. Documents of each are compared as they are, and cut by weight, one threshold for all of a run, to the mean lengths of the others; the lexical part is added after that. Everything stays in
  * WORK/ablate; the same call goes on where one was stopped.
  */
@@ -43,6 +43,7 @@ const ALL: readonly { readonly name: string; readonly settings: readonly string[
   { name: 'recipe', settings: [] },
   { name: 'without mask', settings: ['sparsity.threshold=null'] },
   { name: 'without activation', settings: ['model.activation=relu'] },
+  { name: 'all layers', settings: ['engine.freezeLayers=0'] },
   { name: 'with learned query weights', settings: ['idf.learnable=true', 'idf.learningRate=1e-2'] },
   ...(sparse
     ? [{ name: 'with a sparse teacher', settings: [`teachers.models=${JSON.stringify([...teachers, sparse])}`] }]
