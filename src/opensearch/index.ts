@@ -32,7 +32,7 @@ export {
 export type { EncoderModelOptions, MlModel, MlModelName } from './ml-model.ts';
 export { encoderModel, tokenizerModel } from './ml-model.ts';
 export { featureOfToken, propertyOfField, tokenOfFeature } from './names.ts';
-export type { OfficialClient, OfficialClientOptions } from './official-client.ts';
+export type { Abortable, OfficialClient, OfficialClientOptions } from './official-client.ts';
 export { officialClient } from './official-client.ts';
 export type { CreateOpenSearchOptions } from './open-index.ts';
 export { createOpenSearchIndex, describeIndex, openOpenSearchIndex } from './open-index.ts';

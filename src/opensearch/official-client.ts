@@ -19,13 +19,20 @@ import {
   type Transport,
 } from './http.ts';
 
+/** A request that is on its way. */
+export type Abortable = {
+  /** Gives it up. */
+  abort(): unknown;
+};
+
 /** What is used of a `Client` (3.x). */
 export type OfficialClient = {
   readonly transport: {
+    /** Sends one request; what it gives can be given up. */
     request(
       params: { method: string; path: string; querystring?: string; body?: string | Buffer },
       options: { asStream: true; maxRetries: 0; requestTimeout: number; headers: Record<string, string> },
-    ): PromiseLike<{ readonly body: unknown }> & { abort(): unknown };
+    ): PromiseLike<{ readonly body: unknown }> & Abortable;
   };
 };
 
