@@ -18,7 +18,7 @@ import { choosePenalty, PENALTIES } from '../../src/cli/adapt-penalty.ts';
 import { evenlySpaced, NoGainError } from '../../src/core/index.ts';
 import { openCollection, type Qrels } from '../../src/data/index.ts';
 import { compareWithBaseline, type Evaluation, evaluateRun } from '../../src/eval/index.ts';
-import { adaptTopicHead, type ClickedQuery } from '../../src/model/adapt-topic-head.ts';
+import { adaptTopicHead, type ClickedQuery, termsOf } from '../../src/model/adapt-topic-head.ts';
 import { holdOutClicks, loadModel, type Rows, rowsOf } from '../../src/model/index.ts';
 import { dequantiseRows } from '../../src/model/int8/codes.ts';
 import { packRows, unpackRows } from '../../src/model/int8/four-bits.ts';
@@ -113,10 +113,6 @@ async function autoPenalty(
     if (error instanceof NoGainError) return undefined;
     throw error;
   }
-}
-
-function termsOf(queries: readonly ClickedQuery[]): ReadonlySet<number> {
-  return new Set(queries.flatMap(({ vector }) => [...vector.terms]));
 }
 
 function signed(value: number, digits: number): string {

@@ -6,7 +6,7 @@ import { denseGraph } from './dense/dense-graph.ts';
 import { batches } from './encode.ts';
 import { GraphRunner } from './graph-runner.ts';
 import type { TokenIds } from './padded-batch.ts';
-import { fitPooledMatrix, type Rows } from './pooled-matrix.ts';
+import { chosenRows, fitPooledMatrix, type Rows } from './pooled-matrix.ts';
 
 /** Who watches the work. */
 type Watch = {
@@ -78,14 +78,6 @@ export async function meanStates(
   } finally {
     await runner.close();
   }
-}
-
-function chosenRows(rows: Rows, chosen: readonly number[]): Rows {
-  const data = new Float32Array(chosen.length * rows.width);
-  chosen.forEach((row, i) => {
-    data.set(rowOf(rows, row), i * rows.width);
-  });
-  return { data, width: rows.width };
 }
 
 function rowOf({ data, width }: Rows, row: number): Float32Array {

@@ -6,7 +6,7 @@ import { basename, join, resolve } from 'node:path';
 import { CheckpointError, InputError } from '../core/index.ts';
 import { writeFileAtomically } from '../files/index.ts';
 import { encodeQuery, formatIdf } from '../text/index.ts';
-import { adaptTopicHead, type ClickedQuery, type Clicks } from './adapt-topic-head.ts';
+import { adaptTopicHead, type ClickedQuery, type Clicks, termsOf } from './adapt-topic-head.ts';
 import { type CardFacts, modelCard } from './card.ts';
 import { Checkpoint, TOPIC, WEIGHTS_FILE } from './checkpoint.ts';
 import { checkFolderOutput, copyFiles, makeFolder } from './folder-output.ts';
@@ -83,7 +83,7 @@ export async function adaptModel(model: ModelFolder, output: string, options: Ad
     settings: { ...source, name: basename(resolve(output)), source: `adapted from ${source.name}` },
     numQueries: queries.length,
     numDocs: new Set(queries.flatMap(({ documents }) => documents)).size,
-    numTerms: new Set(queries.flatMap(({ vector }) => [...vector.terms])).size,
+    numTerms: termsOf(queries).size,
   };
   await makeFolder(output, { inputs: foldersOf(model), force, signal }, async (folder) => {
     const codes = await writeNetwork(folder, model, { ...options, queries });

@@ -42,13 +42,18 @@ export function adaptTopicHead(head: TopicHead, { queries, sample, states, penal
     const target = meanOf(documents, states).map((value, k) => value - common[k]); // ỹ_q, [H]
     targets.data.set(target, q * states.width);
   });
-  const asked = [...new Set(queries.flatMap(({ vector }) => [...vector.terms]))];
+  const asked = [...termsOf(queries)];
   const rowOf = new Map(asked.map((term, row) => [term, row]));
   const ofRows = queries.map(({ vector: { terms, weights } }) => ({
     terms: terms.map((term) => rowOf.get(term) ?? 0),
     weights,
   }));
   return withTerms(head, asked, (start) => moveTermVectors({ queries: ofRows, targets, start, penalty }));
+}
+
+/** All terms of some queries, each once. */
+export function termsOf(queries: readonly ClickedQuery[]): ReadonlySet<number> {
+  return new Set(queries.flatMap(({ vector }) => [...vector.terms]));
 }
 
 /** Mean of some rows, [H] */

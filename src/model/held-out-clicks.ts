@@ -4,9 +4,9 @@
  */
 import { evenlySpaced, InputError } from '../core/index.ts';
 import { type AdaptOptions, clickedQueries } from './adapt-model.ts';
-import { adaptTopicHead, type ClickedQuery } from './adapt-topic-head.ts';
+import { adaptTopicHead, type ClickedQuery, termsOf } from './adapt-topic-head.ts';
 import type { ModelFolder } from './model-folder.ts';
-import type { Rows } from './pooled-matrix.ts';
+import { chosenRows } from './pooled-matrix.ts';
 import type { BertSettings } from './settings.ts';
 import { openTopicHead, type TopicHead } from './topic-head.ts';
 import { type ReadDocuments, readDocuments, weightsOfTerm } from './topic-weights.ts';
@@ -59,7 +59,7 @@ export async function holdOutClicks(
   const task: Task = {
     head: await openTopicHead(model.encoderFolder, { signal }),
     among,
-    documents: readDocuments(model, readTexts, rowsAt(among, states)),
+    documents: readDocuments(model, readTexts, chosenRows(states, among)),
     known: new Map(),
   };
   const before = chosen.map((query) => found(query, task));
@@ -130,16 +130,4 @@ function found({ vector }: ClickedQuery, task: Task, moved?: MovedHead): FoundDo
   const hits = Array.from(scores.keys()).filter((d) => scores[d] > 0);
   const best = hits.sort((a, b) => scores[b] - scores[a]).slice(0, DEPTH);
   return best.map((d) => ({ document: among[d], score: scores[d] }));
-}
-
-function termsOf(queries: readonly ClickedQuery[]): ReadonlySet<number> {
-  return new Set(queries.flatMap(({ vector }) => [...vector.terms]));
-}
-
-function rowsAt(places: readonly number[], { data, width }: Rows): Rows {
-  const chosen = new Float32Array(places.length * width);
-  places.forEach((place, row) => {
-    chosen.set(data.subarray(place * width, (place + 1) * width), row * width);
-  });
-  return { data: chosen, width };
 }

@@ -42,6 +42,15 @@ export function rowsOf(vectors: readonly Float32Array[]): Rows {
   return { data, width };
 }
 
+/** Some rows, in the order asked for. */
+export function chosenRows({ data, width }: Rows, chosen: readonly number[]): Rows {
+  const rows = new Float32Array(chosen.length * width);
+  chosen.forEach((row, i) => {
+    rows.set(data.subarray(row * width, (row + 1) * width), i * width);
+  });
+  return { data: rows, width };
+}
+
 /** Rows at length 1; those of zeros stay. */
 export function unitRows({ data, width }: Rows): Rows {
   const unit = data.slice();

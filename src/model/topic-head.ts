@@ -14,7 +14,7 @@
 import { assert, InputError } from '../core/index.ts';
 import { Checkpoint } from './checkpoint.ts';
 import { LEXICAL_DEFAULTS } from './lexical.ts';
-import { meanRow, type Rows } from './pooled-matrix.ts';
+import { chosenRows, meanRow, type Rows } from './pooled-matrix.ts';
 import { TOPIC } from './tensor-names.ts';
 import type { TensorToWrite } from './tensors/safetensors-writer.ts';
 
@@ -87,12 +87,9 @@ export function storedTerms({ data, width }: Rows): Rows {
 export function withTerms(head: TopicHead, terms: readonly number[], change: (vectors: Rows) => Rows): TopicHead {
   const { width } = head.terms;
   const data = head.terms.data.slice();
-  const chosen = new Float32Array(terms.length * width);
-  terms.forEach((term, row) => {
-    chosen.set(data.subarray(term * width, (term + 1) * width), row * width);
-  });
-  const changed = change(storedTerms({ data: chosen, width }));
-  assert(changed.data.length === chosen.length && changed.width === width, 'as many term vectors as before');
+  const chosen = chosenRows(head.terms, terms);
+  const changed = change(storedTerms(chosen));
+  assert(changed.data.length === chosen.data.length && changed.width === width, 'as many term vectors as before');
   terms.forEach((term, row) => {
     const vector = changed.data.subarray(row * width, (row + 1) * width);
     data.set(
